@@ -12,7 +12,7 @@
 
 namespace attnc::runtime {
 
-/// Adds the slots of a view of the workspace to an argument block: address, sizes and strides, as those of a tensor.
+/// Adds the slots of a view of a workspace to an argument block: address, sizes and strides, as those of a tensor.
 static void appendWorkspace(std::vector<int64_t> &block, void *memory, const WorkspaceRule &rule,
                             Span<const int64_t> symbolSizes) {
   const int64_t rows = rule.rows.evaluate(symbolSizes), columns = rule.columns.evaluate(symbolSizes);
@@ -24,12 +24,12 @@ Status runCpu(const KernelImage &image, Span<const CpuEntry> entries, const Boun
   assert(entries.size() == image.entries.size() && "one address for each entry");
   std::vector<int64_t> tiles;
   int64_t scratchBytes = 0;
-  const int64_t workspaceBytes = countWorkspaceBytes(image, arguments.symbolSizes);
-  if (workspaceBytes < 0)
+  const WorkspacePlaces places = placeWorkspaces(image, arguments.symbolSizes);
+  if (places.bytes < 0)
     return Error{"kernel '" + image.name + "': no size of the workspace"};
-  const std::shared_ptr<void> workspace = workspaceBytes > 0 ? allocateMemory(workspaceBytes) : nullptr;
-  if (workspaceBytes > 0 && !workspace)
-    return Error{"kernel '" + image.name + "': cannot allocate a workspace of " + std::to_string(workspaceBytes) +
+  const std::shared_ptr<void> workspace = places.bytes > 0 ? allocateMemory(places.bytes) : nullptr;
+  if (places.bytes > 0 && !workspace)
+    return Error{"kernel '" + image.name + "': cannot allocate a workspace of " + std::to_string(places.bytes) +
                  " bytes"};
   for (const KernelEntry &entry : image.entries) {
     tiles.push_back(entry.countTiles(arguments.symbolSizes));
@@ -43,8 +43,10 @@ Status runCpu(const KernelImage &image, Span<const CpuEntry> entries, const Boun
   // reserves all and a later one cannot fail half-way through the kernel.
   for (size_t i = 0; i < entries.size(); ++i) {
     std::vector<int64_t> block = arguments.slots;
-    if (tiles[i] > 0 && image.entries[i].workspace)
-      appendWorkspace(block, workspace.get(), *image.entries[i].workspace, arguments.symbolSizes);
+    if (tiles[i] > 0)
+      for (const WorkspaceRule &rule : image.entries[i].workspaces)
+        appendWorkspace(block, static_cast<char *>(workspace.get()) + places.offsets[rule.workspace], rule,
+                        arguments.symbolSizes);
     const int64_t *slots = block.data();
     Status status = pool.parallelFor(tiles[i], scratchBytes,
                                      [&](int64_t tile, unsigned, void *scratch) { entries[i](slots, tile, scratch); });

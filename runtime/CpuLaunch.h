@@ -14,8 +14,8 @@
 namespace attnc::runtime {
 
 /// A function of CPU object code: computes tile `tile` of the grid. `arguments`
-/// is the argument block, followed for an entry with a workspace by five slots: the
-/// workspace's address, rows, columns, and their strides. `scratch` is memory of the worker's own, aligned to
+/// is the argument block, followed for each workspace of an entry by five slots: its
+/// address, rows, columns, and their strides. `scratch` is memory of the worker's own, aligned to
 /// 64 bytes, of the entry's `scratchBytes`, with unspecified content. An entry
 /// that asks for none must not look at `scratch`.
 using CpuEntry = void (*)(const int64_t *arguments, int64_t tile, void *scratch);

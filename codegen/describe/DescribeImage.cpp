@@ -239,13 +239,18 @@ FailureOr<runtime::KernelImage> image::describeImage(const attn::KernelFunction 
     runtime::KernelEntry entry;
     entry.symbol = getEntryName(program);
     entry.grid = *grid;
-    if (std::optional<AffineMap> workspace = program.getWorkspace()) {
-      FailureOr<GridRule> rows = describeGrid(workspace->getResult(0), sizes);
-      FailureOr<GridRule> columns = describeGrid(workspace->getResult(1), sizes);
-      if (failed(rows) || failed(columns))
-        return program.emitOpError("has a workspace whose size the runtime cannot evaluate");
-      entry.workspace = runtime::WorkspaceRule{*rows, *columns};
-    }
+    if (program.countWorkspaces())
+      for (auto workspace : program.getWorkspaces()->getAsRange<tile::WorkspaceAttr>()) {
+        FailureOr<GridRule> rows = describeGrid(workspace.getSizes().getResult(0), sizes);
+        FailureOr<GridRule> columns = describeGrid(workspace.getSizes().getResult(1), sizes);
+        if (failed(rows) || failed(columns))
+          return program.emitOpError() << "has a workspace '" << workspace.getName()
+                                       << "' whose size the runtime cannot evaluate";
+        auto known = llvm::find(image.workspaces, workspace.getName());
+        entry.workspaces.push_back({static_cast<int>(known - image.workspaces.begin()), *rows, *columns});
+        if (known == image.workspaces.end())
+          image.workspaces.push_back(workspace.getName().str());
+      }
     if (std::optional<ArrayRef<int64_t>> range = program.getSizeRange())
       if (failed(describeSizes(program, *range, image, entry)))
         return failure();

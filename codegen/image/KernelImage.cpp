@@ -196,10 +196,17 @@ Status verifyEntry(const KernelImage &image, const KernelEntry &entry) {
                  std::to_string(entry.blocksPerMultiprocessor)};
   if (entry.registers < 0 || entry.spillBytes < 0)
     return Error{prefix + "negative use of registers"};
-  if (entry.workspace)
-    for (const GridRule *rule : {&entry.workspace->rows, &entry.workspace->columns})
+  if (entry.workspaces.size() > maxEntryWorkspaces)
+    return Error{prefix + "expected at most " + std::to_string(maxEntryWorkspaces) + " workspaces, got " +
+                 std::to_string(entry.workspaces.size())};
+  for (const WorkspaceRule &workspace : entry.workspaces) {
+    if (workspace.workspace < 0 || static_cast<size_t>(workspace.workspace) >= image.workspaces.size())
+      return Error{prefix + "workspace " + std::to_string(workspace.workspace) + " of " +
+                   std::to_string(image.workspaces.size())};
+    for (const GridRule *rule : {&workspace.rows, &workspace.columns})
       if (Status status = rule->verify(image.symbols.size()); !status)
-        return Error{prefix + "workspace: " + status.message()};
+        return Error{prefix + "workspace '" + image.workspaces[workspace.workspace] + "': " + status.message()};
+  }
   if (entry.threads == 0 &&
       (entry.sharedBytes != 0 || entry.persistent || entry.takesCounter || entry.early || !entry.tensorMaps.empty()))
     return Error{prefix + "GPU facts without threads"};
@@ -267,17 +274,29 @@ int64_t WorkspaceRule::countBytes(Span<const int64_t> symbolSizes) const {
   return GridRule::combine(GridRule::Op::Mul, elements, GridRule::constant(elementBytes)).evaluate(symbolSizes);
 }
 
-int64_t countWorkspaceBytes(const KernelImage &image, Span<const int64_t> symbolSizes) {
-  int64_t most = 0;
+WorkspacePlaces placeWorkspaces(const KernelImage &image, Span<const int64_t> symbolSizes) {
+  constexpr int64_t alignment = 128;
+  WorkspacePlaces places;
+  std::vector<int64_t> &sizes = places.offsets;
+  sizes.resize(image.workspaces.size());
   for (const KernelEntry &entry : image.entries) {
-    if (!entry.workspace || entry.countTiles(symbolSizes) == 0)
+    if (entry.workspaces.empty() || entry.countTiles(symbolSizes) == 0)
       continue;
-    const int64_t bytes = entry.workspace->countBytes(symbolSizes);
-    if (bytes < 0)
-      return -1;
-    most = std::max(most, bytes);
+    for (const WorkspaceRule &rule : entry.workspaces) {
+      const int64_t bytes = rule.countBytes(symbolSizes);
+      if (bytes < 0)
+        return {-1, {}};
+      sizes[rule.workspace] = std::max(sizes[rule.workspace], bytes);
+    }
   }
-  return most;
+  for (int64_t &size : sizes) {
+    const int64_t offset = places.bytes;
+    if (size > std::numeric_limits<int64_t>::max() - alignment - offset)
+      return {-1, {}};
+    places.bytes += (size + alignment - 1) / alignment * alignment;
+    size = offset;
+  }
+  return places;
 }
 
 const char *GridRule::nameOf(Op op) {

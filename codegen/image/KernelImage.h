@@ -183,9 +183,11 @@ struct TensorMapSpec {
 };
 
 /// Memory of a launch's own that the entries of an image hand results through:
-/// rows of elements of four bytes, i32 or f32, one after the other. All entries have the same memory; what one
-/// of them writes is there for those after it, until one of other sizes writes.
+/// rows of elements of four bytes, i32 or f32, one after the other. Entries with the same workspace have the same
+/// memory; what one of them writes is there for those after it.
 struct WorkspaceRule {
+  /// Index in `KernelImage::workspaces`.
+  int workspace = 0;
   GridRule rows, columns;
 
   /// The size in bytes, given the size of each symbol; -1 when a rule gives none or
@@ -245,8 +247,8 @@ struct BoxRule {
 ///   - the number of tiles, an i64;
 ///   - with `takesCounter`, the address of a 32-bit counter of the launch's own.
 ///     It holds 0, and the kernel leaves it so;
-///   - with `workspace`, the workspace by value: its address, rows and columns,
-///     one structure of three i64. (On a CPU it follows the argument block.)
+///   - with `workspaces`, these by value: address, rows and columns of each, one
+///     structure of i64. (On a CPU they follow the argument block.)
 struct KernelEntry {
   /// Its name in the object code.
   std::string symbol;
@@ -276,8 +278,8 @@ struct KernelEntry {
   /// Whether it waits itself for the function that a launch runs before it: it
   /// may start while that one runs.
   bool early = false;
-  /// The workspace that it takes.
-  std::optional<WorkspaceRule> workspace = {};
+  /// The workspaces that it takes.
+  std::vector<WorkspaceRule> workspaces = {};
   /// The tensors that the copy unit moves.
   std::vector<TensorMapSpec> tensorMaps = {};
   /// The registers of a thread and the bytes of them that are spilled to
@@ -292,8 +294,8 @@ struct KernelEntry {
 };
 
 /// The limits of the CUDA driver on what `KernelEntry` says, and, of tensor maps, what no kernel needs.
-inline constexpr int maxBlockThreads = 1024, maxEntryTensorMaps = 16, maxTensorMapRank = 5, minTensorMapRank = 2,
-                     maxTensorMapBox = 256, tensorMapUnitBytes = 16;
+inline constexpr int maxBlockThreads = 1024, maxEntryTensorMaps = 16, maxEntryWorkspaces = 64, maxTensorMapRank = 5,
+                     minTensorMapRank = 2, maxTensorMapBox = 256, tensorMapUnitBytes = 16;
 /// Of tensors that it maps: the greatest size of a dimension, and what strides are below, in bytes.
 inline constexpr int64_t maxTensorMapSize = int64_t{1} << 32, tensorMapStrideEnd = int64_t{1} << 40;
 /// Of a workspace: programs count its rows in 32 bits.
@@ -309,6 +311,8 @@ struct KernelImage {
   std::vector<std::string> symbols;
   /// The arguments, in the order in which they are passed.
   std::vector<ArgSpec> args;
+  /// The names of the workspaces that entries share: "statistics".
+  std::vector<std::string> workspaces;
   /// The functions, run in this order, each after the one before is done; those
   /// that are not for a launch's sizes are left out.
   std::vector<KernelEntry> entries;
@@ -318,9 +322,17 @@ struct KernelImage {
   std::string buildId;
 };
 
-/// The workspace that a launch of `image` needs, in bytes, given the size of each
-/// symbol; -1 when a rule gives none or a product overflows.
-int64_t countWorkspaceBytes(const KernelImage &image, Span<const int64_t> symbolSizes);
+/// Where the workspaces of a launch lie in memory that holds them all.
+struct WorkspacePlaces {
+  /// Bytes of memory in all; -1 when a rule gives no size or a product overflows.
+  int64_t bytes = 0;
+  /// Where each of `KernelImage::workspaces` begins, a multiple of 128 bytes.
+  std::vector<int64_t> offsets;
+};
+
+/// Lays out the workspaces that a launch of `image` needs, given the size of each
+/// symbol: each as large as the entry wants it that wants most.
+WorkspacePlaces placeWorkspaces(const KernelImage &image, Span<const int64_t> symbolSizes);
 
 /// Checks that `image` agrees with itself: symbols in range, grid rules well
 /// formed, ranges of sizes that hold something, scalars without dimensions, content rules on integer vectors only,

@@ -25,7 +25,7 @@ namespace {
 constexpr char magic[8] = {'A', 'T', 'T', 'N', 'C', 'K', 'I', '\n'};
 
 /// Changes with every change of the payload.
-constexpr uint32_t version = 13;
+constexpr uint32_t version = 14;
 
 /// The bytes before the payload.
 struct Preamble {
@@ -257,7 +257,8 @@ void visitEntry(Archive &archive, Entry &entry) {
   archive.integer(entry.blocksPerMultiprocessor);
   archive.boolean(entry.takesCounter);
   archive.boolean(entry.early);
-  archive.optional(entry.workspace, [](auto &a, auto &workspace) {
+  archive.list(entry.workspaces, [](auto &a, auto &workspace) {
+    a.integer(workspace.workspace);
     visitRule(a, workspace.rows);
     visitRule(a, workspace.columns);
   });
@@ -272,6 +273,7 @@ void visitImage(Archive &archive, Image &image) {
   archive.blob(image.target);
   archive.list(image.symbols, [](auto &a, auto &symbol) { a.blob(symbol); });
   archive.list(image.args, [](auto &a, auto &arg) { visitArg(a, arg); });
+  archive.list(image.workspaces, [](auto &a, auto &workspace) { a.blob(workspace); });
   archive.list(image.entries, [](auto &a, auto &entry) { visitEntry(a, entry); });
   archive.blob(image.bytes);
   archive.blob(image.buildId);

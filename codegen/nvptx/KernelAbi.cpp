@@ -18,9 +18,9 @@ using namespace attnc::nvptx;
 /// Addresses of device memory.
 static constexpr unsigned globalSpace = 1;
 /// What a workspace is passed as: address, rows, columns.
-static constexpr int64_t workspaceSlots = 3;
+static constexpr int32_t workspaceSlots = 3;
 
-/// Bytes that the workspace is aligned to, as include/attnc.h asks of callers; allocations of the driver are by far.
+/// Bytes that workspaces are aligned to, as include/attnc.h asks of callers; allocations of the driver are by far.
 static constexpr int64_t workspaceAlignment = 16;
 
 TensorMap attnc::nvptx::getTensorMap(tile::PutOp put) {
@@ -100,7 +100,7 @@ KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
   types.push_back(i64);
   if (dynamic)
     types.push_back(LLVM::LLVMPointerType::get(context, globalSpace));
-  if (program.getWorkspace())
+  if (program.countWorkspaces())
     types.push_back(pointer);
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types);
   function = LLVM::LLVMFuncOp::create(builder, program.getLoc(), image::getEntryName(program), type);
@@ -136,38 +136,44 @@ KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
   if (dynamic)
     counter = named(function.getArgument(2 + maps.size()), "counter");
   readArguments(builder, program);
-  if (!program.getWorkspace())
+  if (!program.countWorkspaces())
     return;
   early = program.getPipelineAttr().getEarly() && program.getBody().getOps<tile::BlockMaskOp>().empty();
   unsigned last = types.size() - 1;
-  byValue(last, LLVM::LLVMArrayType::get(i64, workspaceSlots), 8);
-  named(function.getArgument(last), "workspace");
-  readWorkspace(builder, program, function.getArgument(last));
+  byValue(last, LLVM::LLVMArrayType::get(i64, int64_t(workspaceSlots) * program.countWorkspaces()), 8);
+  named(function.getArgument(last), "workspaces");
+  int32_t place = 0;
+  for (auto [workspace, view] :
+       llvm::zip_equal(program.getWorkspaces()->getAsRange<tile::WorkspaceAttr>(), program.getWorkspaceViews())) {
+    readWorkspace(builder, workspace, view, function.getArgument(last), place);
+    place += workspaceSlots;
+  }
 }
 
-/// The workspace: its address, its rows and its columns.
-void KernelAbi::readWorkspace(OpBuilder &builder, tile::ProgramOp program, Value block) {
-  Location loc = program.getLoc();
+/// A workspace: its address, its rows and its columns, from number `first` of `block` on.
+void KernelAbi::readWorkspace(OpBuilder &builder, tile::WorkspaceAttr workspace, Value view, Value block,
+                              int32_t first) {
+  Location loc = view.getLoc();
   Ptx ptx(builder, loc);
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext()), i64 = builder.getI64Type();
   auto slot = [&](int32_t number) -> Value {
-    Value address = LLVM::GEPOp::create(builder, loc, pointer, i64, block, ArrayRef<LLVM::GEPArg>{number});
+    Value address = LLVM::GEPOp::create(builder, loc, pointer, i64, block, ArrayRef<LLVM::GEPArg>{first + number});
     return LLVM::LoadOp::create(builder, loc, i64, address);
   };
   Type global = LLVM::LLVMPointerType::get(builder.getContext(), globalSpace);
-  auto columns = dyn_cast<AffineConstantExpr>(program.getWorkspace()->getResult(1));
+  auto columns = dyn_cast<AffineConstantExpr>(workspace.getSizes().getResult(1));
   Value address = slot(0);
   // Rows of a known number of bytes tell where they are aligned, if the memory does.
   if (columns)
     address = arith::AndIOp::create(builder, loc, address, ptx.i64(-workspaceAlignment));
-  View view{cast<MemRefType>(program.getWorkspaceView().getType()),
-            LLVM::IntToPtrOp::create(builder, loc, global, address),
+  View read{cast<MemRefType>(view.getType()),
+            named(LLVM::IntToPtrOp::create(builder, loc, global, address), nameOf(cast<BlockArgument>(view))),
             {},
             {}};
   for (int32_t dim : {1, 2})
-    view.sizes.push_back(arith::TruncIOp::create(builder, loc, builder.getI32Type(), slot(dim)));
-  view.strides = {columns ? ptx.i64(columns.getValue()) : slot(2), ptx.i64(1)};
-  views.try_emplace(program.getWorkspaceView(), view);
+    read.sizes.push_back(arith::TruncIOp::create(builder, loc, builder.getI32Type(), slot(dim)));
+  read.strides = {columns ? ptx.i64(columns.getValue()) : slot(2), ptx.i64(1)};
+  views.try_emplace(view, read);
 }
 
 void KernelAbi::readArguments(OpBuilder &builder, tile::ProgramOp program) {

@@ -3,8 +3,8 @@
 //
 // Parameters of a kernel: the argument block of runtime/Arguments.h by value, one tensor map (128 bytes by value) for
 // each tensor that the copy engine reads or writes, the number of tiles (i64), and with a dynamic grid the address of a
-// 32-bit counter that is 0 and that the kernel leaves at 0, and with a workspace its address, rows and columns (three
-// i64) by value.
+// 32-bit counter that is 0 and that the kernel leaves at 0, and with workspaces the address, rows and columns of each
+// (three i64) by value.
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_CODEGEN_NVPTX_KERNELABI_H
@@ -75,7 +75,8 @@ public:
 
 private:
   void readArguments(mlir::OpBuilder &builder, tile::ProgramOp program);
-  void readWorkspace(mlir::OpBuilder &builder, tile::ProgramOp program, mlir::Value block);
+  void readWorkspace(mlir::OpBuilder &builder, tile::WorkspaceAttr workspace, mlir::Value view, mlir::Value block,
+                     int32_t first);
 
   mlir::LLVM::LLVMFuncOp function;
   llvm::SmallVector<TensorMap> maps;

@@ -14,7 +14,7 @@
 //   (c) the number of tiles, an i64;
 //   (d) with `counter`, the address of an i32 in global memory, which is 0 when the kernel starts and again when it
 //   ends;
-//   (e) for programs with a workspace, its address, rows and columns: three i64 by value, as (a).
+//   (e) for programs with workspaces, address, rows and columns of each: three i64 by value, as (a).
 //
 // Its attribute `tile.launch` is a `#tile.launch` (docs/dialects/tile.md), which names `tensor_maps` and `counter`.
 //===----------------------------------------------------------------------===//

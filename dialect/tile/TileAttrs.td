@@ -52,4 +52,19 @@ def Tile_LaunchAttr : Tile_Attr<"Launch", "launch"> {
   let genVerifyDecl = 1;
 }
 
+def Tile_WorkspaceAttr : Tile_Attr<"Workspace", "workspace"> {
+  let summary = "Workspace: memory that the programs of a kernel hand results through";
+  let description = [{
+    Rows of elements, one after the other, that are no tensor of the caller's. Programs of a kernel that name the same one have
+    the same memory; what one of them writes is there for those after it.
+
+    - `name`: what the programs call it.
+    - `sizes`: rows and columns, from the symbols of the program's grid.
+
+    Example: `#tile.workspace<"statistics", ()[s0, s1] -> (s0 * 2, s1)>`
+  }];
+  let parameters = (ins StringRefParameter<"what programs call it">:$name, "::mlir::AffineMap":$sizes);
+  let assemblyFormat = "`<` $name `,` $sizes `>`";
+}
+
 #endif // ATTNC_DIALECT_TILE_ATTRS

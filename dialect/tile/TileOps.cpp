@@ -167,8 +167,8 @@ LogicalResult MinMaxOp::verify() {
 
 LogicalResult BlockMaskOp::verify() {
   auto view = cast<MemRefType>(getList().getType());
-  if (view.getRank() != 2 || view.getElementTypeBitWidth() != 32)
-    return emitOpError() << "expected a list of rows of 32-bit elements, got " << view;
+  if (view.getRank() != 2 || !view.getElementType().isInteger(32))
+    return emitOpError() << "expected a list of rows of i32, got " << view;
   Block &body = getBody().front();
   if (body.getNumArguments() != 1 || !body.getArgument(0).getType().isIndex())
     return emitOpError("expected a region of one index, where a step starts");

@@ -6,6 +6,7 @@
 #define ATTNC_DIALECT_TILE_OPS
 
 include "dialect/attn/AttnAttrs.td"
+include "dialect/tile/TileAttrs.td"
 include "dialect/tile/TileDialect.td"
 include "dialect/tile/TileEnums.td"
 include "dialect/tile/TileTypes.td"
@@ -34,6 +35,8 @@ def Tile_View : StridedMemRefOf<[F32, BF16, F16, I1, I8, I32, I64]>;
 // Programs
 //===----------------------------------------------------------------------===//
 
+def Tile_WorkspaceArrayAttr : TypedArrayAttrBase<Tile_WorkspaceAttr, "workspaces">;
+
 def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, FunctionOpInterface, OpAsmOpInterface]> {
   let summary = "One thread block's work, for every tile of a grid";
   let description = [{
@@ -49,8 +52,8 @@ def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, FunctionOpInterface,
     `#attn.schedule`). `pipeline` says how a GPU overlaps its steps, `shared_bytes` how much shared
     memory `tile-allocate-shared` has laid out.
 
-    With `workspace`, the argument before the last is a view of i32 or f32, [rows, columns], that is no tensor of the caller's:
-    memory that the programs of a kernel hand results through. The map gives both sizes from the symbols of the grid.
+    With `workspaces`, a `#tile.workspace` each, as many arguments before the last are views of i32 or f32, [rows, columns], of
+    memory that the programs of a kernel hand results through.
 
     With `boxes`, pairs of (argument, dimension of rows), the program is for launches whose tensors the copy engine can
     take as they are: those arguments have 16-byte strides, no gaps in their last dimension, and more than one element along
@@ -81,7 +84,7 @@ def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, FunctionOpInterface,
                        OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
                        AffineMapAttr:$grid, DenseI64ArrayAttr:$grid_sizes, I64Attr:$rows, I64Attr:$panel,
                        OptionalAttr<Attn_PipelineAttr>:$pipeline, OptionalAttr<I64Attr>:$shared_bytes,
-                       OptionalAttr<AffineMapAttr>:$workspace, OptionalAttr<DenseI64ArrayAttr>:$size_range,
+                       OptionalAttr<Tile_WorkspaceArrayAttr>:$workspaces, OptionalAttr<DenseI64ArrayAttr>:$size_range,
                        OptionalAttr<DenseI64ArrayAttr>:$boxes, UnitAttr:$without_boxes);
   let regions = (region AnyRegion:$body);
   let hasCustomAssemblyFormat = 1;
@@ -93,12 +96,17 @@ def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, FunctionOpInterface,
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     /// The number of the tile.
     ::mlir::Value getTile() { return getBody().front().getArguments().back(); }
-    /// The view of the workspace; null without one.
-    ::mlir::Value getWorkspaceView() {
-      return getWorkspace() ? getBody().front().getArguments().drop_back().back() : ::mlir::BlockArgument();
+    unsigned countWorkspaces() { return getWorkspaces() ? getWorkspaces()->size() : 0; }
+    /// The views of the workspaces, in their order.
+    ::mlir::ValueRange getWorkspaceViews() {
+      return getBody().front().getArguments().drop_back().take_back(countWorkspaces());
     }
+    /// The view of the workspace of that name; null without one.
+    ::mlir::Value getWorkspaceView(::llvm::StringRef name);
+    /// Whether `view` is that of a workspace.
+    bool isWorkspaceView(::mlir::Value view) { return ::llvm::is_contained(getWorkspaceViews(), view); }
     /// The types of the arguments that the caller gives.
-    ::llvm::ArrayRef<::mlir::Type> getCallerTypes() { return getArgumentTypes().drop_back(getWorkspace() ? 2 : 1); }
+    ::llvm::ArrayRef<::mlir::Type> getCallerTypes() { return getArgumentTypes().drop_back(countWorkspaces() + 1); }
   }];
 }
 
@@ -294,7 +302,6 @@ def Tile_BlockMaskOp : Tile_Op<"block_mask", [SingleBlock, MemoryEffects<[MemRea
     keeps all. Row `row` of the list then holds: how many steps keep all; how many keep some; the starts of those that keep
     all, in ascending order; the starts of those that keep some, likewise; and a 0, so that the place after the last can
     be read. After room for as many steps as a range can have, the row has as many elements again for the lowering's use.
-    A list among numbers of f32 holds the bits of i32.
 
     Example:
 

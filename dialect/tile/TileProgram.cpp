@@ -4,6 +4,7 @@
 
 #include "dialect/tile/TileOps.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace attnc::tile;
@@ -22,19 +23,40 @@ void ProgramOp::print(OpAsmPrinter &p) {
                                            getArgAttrsAttrName(), getResAttrsAttrName());
 }
 
+Value ProgramOp::getWorkspaceView(StringRef name) {
+  if (std::optional<ArrayAttr> workspaces = getWorkspaces())
+    for (auto [attr, view] : llvm::zip_equal(workspaces->getAsRange<WorkspaceAttr>(), getWorkspaceViews()))
+      if (attr.getName() == name)
+        return view;
+  return {};
+}
+
 /// A workspace is a view of rows and columns, with sizes that the grid's symbols give.
-static LogicalResult verifyWorkspace(ProgramOp program) {
-  std::optional<AffineMap> sizes = program.getWorkspace();
-  if (!sizes)
-    return success();
-  if (sizes->getNumDims() != 0 || sizes->getNumResults() != 2 ||
-      sizes->getNumSymbols() != program.getGrid().getNumSymbols())
-    return program.emitOpError("expected a workspace of two sizes, without dimensions, from the symbols of the grid");
+static LogicalResult verifyWorkspaces(ProgramOp program) {
   ArrayRef<Type> arguments = program.getArgumentTypes().drop_back();
-  auto view = arguments.empty() ? MemRefType() : dyn_cast<MemRefType>(arguments.back());
-  if (!view || view.getRank() != 2 || view.getElementTypeBitWidth() != 32 || view.getNumDynamicDims() != 2)
-    return program.emitOpError("expected the workspace, memref<?x?xi32> or memref<?x?xf32>, as the argument before the "
-                               "last");
+  if (arguments.size() < program.countWorkspaces())
+    return program.emitOpError() << "expected " << program.countWorkspaces()
+                                 << " views of workspaces as the arguments before the last, got " << arguments.size()
+                                 << " arguments there";
+  if (program.countWorkspaces() == 0)
+    return success();
+  llvm::StringSet<> names;
+  for (auto [workspace, type] : llvm::zip_equal(program.getWorkspaces()->getAsRange<WorkspaceAttr>(),
+                                                arguments.take_back(program.countWorkspaces()))) {
+    AffineMap sizes = workspace.getSizes();
+    if (sizes.getNumDims() != 0 || sizes.getNumResults() != 2 ||
+        sizes.getNumSymbols() != program.getGrid().getNumSymbols())
+      return program.emitOpError() << "expected two sizes of workspace '" << workspace.getName()
+                                   << "', without dimensions, from the symbols of the grid";
+    auto view = dyn_cast<MemRefType>(type);
+    auto columns = dyn_cast<AffineConstantExpr>(sizes.getResult(1));
+    if (!view || view.getRank() != 2 || view.getElementTypeBitWidth() != 32 || !view.isDynamicDim(0) ||
+        (!view.isDynamicDim(1) && (!columns || columns.getValue() != view.getDimSize(1))))
+      return program.emitOpError() << "expected rows of i32 or f32 for workspace '" << workspace.getName()
+                                   << "', memref<?x?xf32> or with the columns that its sizes say, got " << type;
+    if (!names.insert(workspace.getName()).second)
+      return program.emitOpError() << "expected one workspace '" << workspace.getName() << "', got two";
+  }
   return success();
 }
 
@@ -64,7 +86,7 @@ LogicalResult ProgramOp::verify() {
              << "expected size_range to name a dimension of an argument, a least and a greatest size, and "
                 "a dimension of offsets where sequences are packed";
   }
-  if (failed(verifyWorkspace(*this)))
+  if (failed(verifyWorkspaces(*this)))
     return failure();
   if (std::optional<ArrayRef<int64_t>> boxes = getBoxes()) {
     if (boxes->empty() || boxes->size() % 2 != 0)

@@ -82,9 +82,7 @@ int64_t attnc::tile::countReaders(RingOp ring) {
   return warpgroups;
 }
 
-bool attnc::tile::bringsVectors(PutOp put) {
-  return put.getView() == put->getParentOfType<ProgramOp>().getWorkspaceView();
-}
+bool attnc::tile::bringsVectors(PutOp put) { return put->getParentOfType<ProgramOp>().isWorkspaceView(put.getView()); }
 
 bool attnc::tile::bringsVectors(RingOp ring) {
   return anyPut(ring, [](PutOp put) { return bringsVectors(put); });

@@ -38,7 +38,7 @@ static void writeBlockMask(ModuleOp module, const KernelFunction &function, Kern
   TileBuilder b(module, function, kernel, schedule, name, ProgramKind::BlockMask);
   b.buildGeometry();
   b.buildBlockMask();
-  tile::ReturnOp::create(b.builder, b.loc);
+  b.finish();
 }
 
 /// The programs of captured tensors that `schedule` is of, one for each.

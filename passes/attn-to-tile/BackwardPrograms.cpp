@@ -258,25 +258,25 @@ void GradientWriter::writeSinkGradients() {
 
 void attnc::attn::writeQueryGradient(TileBuilder &b, BackwardOp op) {
   GradientWriter(b, op).writeQueryGradient();
-  tile::ReturnOp::create(b.builder, b.loc);
+  b.finish();
 }
 
 void attnc::attn::writeStatistics(TileBuilder &b, BackwardOp op) {
   GradientWriter(b, op).writeStatistics();
-  tile::ReturnOp::create(b.builder, b.loc);
+  b.finish();
 }
 
 void attnc::attn::writeConvertedSums(TileBuilder &b, BackwardOp op) {
   GradientWriter(b, op).writeConvertedSums();
-  tile::ReturnOp::create(b.builder, b.loc);
+  b.finish();
 }
 
 void attnc::attn::writeKeyGradients(TileBuilder &b, BackwardOp op, bool ofKeys, bool ofValues, bool ofQueries) {
   GradientWriter(b, op).writeKeyGradients(ofKeys, ofValues, ofQueries);
-  tile::ReturnOp::create(b.builder, b.loc);
+  b.finish();
 }
 
 void attnc::attn::writeSinkGradients(TileBuilder &b, BackwardOp op) {
   GradientWriter(b, op).writeSinkGradients();
-  tile::ReturnOp::create(b.builder, b.loc);
+  b.finish();
 }

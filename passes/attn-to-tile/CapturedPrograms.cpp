@@ -190,7 +190,7 @@ void GradientWriter::writeSums(const CapturedGradient &one) {
 
 void attnc::attn::writeScattered(TileBuilder &b, BackwardOp op) {
   GradientWriter(b, op).writeScattered();
-  tile::ReturnOp::create(b.builder, b.loc);
+  b.finish();
 }
 
 void attnc::attn::writeCapturedGradient(TileBuilder &b, BackwardOp op, const CapturedGradient &captured) {
@@ -203,5 +203,5 @@ void attnc::attn::writeCapturedGradient(TileBuilder &b, BackwardOp op, const Cap
     writer.writeClearing();
   else
     writer.writeSums(captured);
-  tile::ReturnOp::create(b.builder, b.loc);
+  b.finish();
 }

@@ -275,5 +275,5 @@ void ForwardWriter::write() {
     writeForward(forward, state);
   else
     writeWeights(cast<WeightsOp>(kernel.getOperation()), query, state);
-  tile::ReturnOp::create(builder, loc);
+  b.finish();
 }

@@ -67,43 +67,10 @@ bool TileBuilder::blockMaskKnowsHeads() {
   return uses(kernel.getBlocks()) || uses(kernel.getBounds());
 }
 
-/// Of gradients, so many lists share a row of the workspace, whose other rows have a number for each query: as many
-/// as fit, since a list has 2 ceil(Sq / 64) + 3 columns, and a row whole tiles of 64 queries or more.
-static constexpr int64_t listsOfRow = 8;
-
-/// Rows of the workspace that the lists of gradients take, after all others.
-AffineExpr TileBuilder::countListRows(SmallVectorImpl<int64_t> &sizes) {
-  AffineExpr rows = getAffineConstantExpr(0, loc.getContext());
-  for (ScheduleAttr other : kernel.getSchedules())
-    if (hasBlockMask(kernel, other)) {
-      AffineExpr lists = keyRows(sizes).ceilDiv(other.getKeyTile()) *
-                         (blockMaskKnowsHeads() ? kernel.getKeyHeads() : 1) * sizeOf(kernel.getQuery(), 0, sizes);
-      rows = rows + lists.ceilDiv(listsOfRow);
-    }
-  return rows;
-}
-
-/// The lists, and the row of the tile's own.
-std::pair<Value, Value> TileBuilder::listView() {
-  Value workspace = program.getWorkspaceView();
-  if (!isBackward())
-    return {workspace, listRow};
-  Value parts = index(listsOfRow), columns = arith::DivUIOp::create(builder, loc, viewDim(workspace, 1), parts);
-  Value rows = mul(viewDim(workspace, 0), parts);
-  auto type = MemRefType::get({ShapedType::kDynamic, ShapedType::kDynamic}, builder.getF32Type(),
-                              StridedLayoutAttr::get(builder.getContext(), 0, {ShapedType::kDynamic, 1}));
-  Value lists = memref::ReinterpretCastOp::create(builder, loc, type, workspace, builder.getIndexAttr(0),
-                                                  {OpFoldResult(rows), OpFoldResult(columns)},
-                                                  {OpFoldResult(columns), builder.getIndexAttr(1)});
-  return {lists, add(mul(countStatisticRows(), parts), listRow)};
-}
-
-/// One of the numbers in the tile's row of the list.
+/// One of the numbers in the tile's list.
 Value TileBuilder::loadCount(Value column) {
-  auto [lists, row] = listView();
-  Value count = memref::LoadOp::create(builder, loc, lists, ValueRange{row, column});
-  if (count.getType().isF32())
-    count = arith::BitcastOp::create(builder, loc, builder.getI32Type(), count);
+  Value count =
+      memref::LoadOp::create(builder, loc, program.getWorkspaceView(stepsWorkspace), ValueRange{listRow, column});
   return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), count);
 }
 
@@ -178,9 +145,8 @@ void TileBuilder::buildBlockMask() {
   ColumnBounds bounds = buildBounds();
   Value low = boundWithoutData(builder, bounds.low, /*above=*/false);
   Value high = boundWithoutData(builder, bounds.high, /*above=*/true);
-  auto [lists, row] = listView();
-  auto blockMask = tile::BlockMaskOp::create(builder, loc, lists, row, low ? low : bounds.low,
-                                             high ? high : bounds.high, buildColumnStep());
+  auto blockMask = tile::BlockMaskOp::create(builder, loc, program.getWorkspaceView(stepsWorkspace), listRow,
+                                             low ? low : bounds.low, high ? high : bounds.high, buildColumnStep());
   {
     OpBuilder::InsertionGuard guard(builder);
     Block *body = builder.createBlock(&blockMask.getBody(), {}, builder.getIndexType(), loc);

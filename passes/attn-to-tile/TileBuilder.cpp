@@ -26,12 +26,70 @@ static Type viewType(const KernelArgument &argument) {
   return MemRefType::get(tensor.getShape(), tensor.getElementType(), layout);
 }
 
-/// Rows of counts and starts (see `tile.block_mask`), of statistics, or of what parts leave.
-Type TileBuilder::workspaceType() const {
+/// Rows of elements, one after the other.
+Type TileBuilder::workspaceType(const Workspace &workspace) const {
+  int64_t columns = workspace.knownColumns;
+  return MemRefType::get({ShapedType::kDynamic, columns}, workspace.element,
+                         StridedLayoutAttr::get(loc.getContext(), 0, {columns, 1}));
+}
+
+/// The workspaces that a program of this schedule may use.
+SmallVector<TileBuilder::Workspace> TileBuilder::listWorkspaces() {
+  SmallVector<Workspace> list;
+  Type f32 = builder.getF32Type();
+  if (hasBlockMask(kernel, schedule))
+    list.push_back({stepsWorkspace.str(), builder.getI32Type()});
+  if (schedule.isSplit())
+    list.push_back({partsWorkspace.str(), f32});
+  if (!isBackward())
+    return list;
+  list.push_back({statisticsWorkspace.str(), f32});
+  if (hasQuerySums())
+    list.push_back({querySumsWorkspace.str(), f32, kernel.getHeadDim()});
+  for (const CapturedGradient &of : listScattered())
+    list.push_back({scatteredWorkspace(of), f32});
+  return list;
+}
+
+/// Says how large the workspace of that name is.
+void TileBuilder::setWorkspace(StringRef name, AffineExpr rows, AffineExpr columns) {
+  Workspace *workspace = llvm::find_if(workspaces, [&](const Workspace &each) { return each.name == name; });
+  assert(workspace != workspaces.end() && "a workspace of the program");
+  workspace->rows = rows;
+  workspace->columns = columns;
+}
+
+/// Notes in the program how large its workspaces are.
+void TileBuilder::setWorkspaceSizes(unsigned numSymbols) {
+  if (workspaces.empty())
+    return;
   MLIRContext *context = loc.getContext();
-  constexpr int64_t any = ShapedType::kDynamic;
-  Type element = isBackward() || schedule.isSplit() ? Type(Float32Type::get(context)) : IntegerType::get(context, 32);
-  return MemRefType::get({any, any}, element, StridedLayoutAttr::get(context, 0, {any, 1}));
+  program.setWorkspacesAttr(
+      builder.getArrayAttr(llvm::map_to_vector(workspaces, [&](const Workspace &each) -> Attribute {
+        return tile::WorkspaceAttr::get(context, each.name,
+                                        AffineMap::get(0, numSymbols, {each.rows, each.columns}, context));
+      })));
+}
+
+void TileBuilder::finish() {
+  tile::ReturnOp::create(builder, loc);
+  Block &body = program.getBody().front();
+  unsigned first = body.getNumArguments() - 1 - workspaces.size();
+  SmallVector<Attribute> kept;
+  llvm::BitVector unused(body.getNumArguments());
+  for (unsigned number = 0; number < workspaces.size(); ++number)
+    if (body.getArgument(first + number).use_empty())
+      unused.set(first + number);
+    else
+      kept.push_back((*program.getWorkspaces())[number]);
+  if (unused.none())
+    return;
+  body.eraseArguments(unused);
+  program.setFunctionType(builder.getFunctionType(llvm::to_vector(body.getArgumentTypes()), {}));
+  if (kept.empty())
+    program.removeWorkspacesAttr();
+  else
+    program.setWorkspacesAttr(builder.getArrayAttr(kept));
 }
 
 TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, KernelOpInterface kernel,
@@ -44,8 +102,9 @@ TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, Kernel
     types.push_back(viewType(argument));
   for (const KernelArgument &argument : function.outputs)
     types.push_back(viewType(argument));
-  if (hasBlockMask(kernel, schedule) || isBackward() || schedule.isSplit())
-    types.push_back(workspaceType());
+  workspaces = listWorkspaces();
+  for (const Workspace &workspace : workspaces)
+    types.push_back(workspaceType(workspace));
   types.push_back(builder.getIndexType());
 
   builder.setInsertionPointToEnd(module.getBody());
@@ -54,13 +113,15 @@ TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, Kernel
                                     AffineMapAttr::get(AffineMap::getConstantMap(0, builder.getContext())),
                                     builder.getDenseI64ArrayAttr({}), builder.getI64IntegerAttr(getRows()),
                                     builder.getI64IntegerAttr(schedule.getPanel()), programPipeline(), IntegerAttr(),
-                                    AffineMapAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr(), UnitAttr());
+                                    ArrayAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr(), UnitAttr());
   // Code that people read calls arguments as the spec does.
   SmallVector<Location> locs(types.size(), loc);
   size_t named = 0;
   for (const auto *list : {&function.inputs, &function.outputs})
     for (const KernelArgument &argument : *list)
       locs[named++] = NameLoc::get(builder.getStringAttr(argument.name), loc);
+  for (const Workspace &workspace : workspaces)
+    locs[named++] = NameLoc::get(builder.getStringAttr(workspace.name), loc);
   Block *body = builder.createBlock(&program.getBody(), {}, types, locs);
   unsigned number = 0;
   func::FuncOp spec = function.function;
@@ -134,8 +195,8 @@ AffineExpr TileBuilder::sizeOf(Value value, int64_t dim, SmallVectorImpl<int64_t
 
 /// Number of tiles: padded B * H * ceil(S / rows) for tiles of that many queries or keys; heads that share tiles count
 /// as one. Packed: sequences start anywhere, so there are at most ceil(T / rows) + B - 1 tiles a head, if there are
-/// rows at all; those left over find no sequence and do nothing. A block mask has a tile, and the workspace a row, for
-/// all heads together where the mask is the same for them.
+/// rows at all; those left over find no sequence and do nothing. A block mask has a tile, and its workspace a row,
+/// for all heads together where the mask is the same for them.
 void TileBuilder::setGrid() {
   MLIRContext *context = builder.getContext();
   SmallVector<int64_t> sizes;
@@ -158,18 +219,17 @@ void TileBuilder::setGrid() {
   AffineExpr lists = blockMaskKnowsHeads() ? tiles : tilesOfHead;
   if (kind == ProgramKind::BlockMask)
     tiles = lists;
-  if (isBackward()) {
-    setGridOfGradients(tiles, rows, sizes);
-  } else if (schedule.isSplit()) {
-    setGridOfParts(tiles, rows, sizes);
-  } else if (!hasBlockMask(kernel, schedule)) {
-    program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
-  } else {
-    AffineExpr steps = keyRows(sizes).ceilDiv(getColumns());
-    program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
-    program.setWorkspace(AffineMap::get(0, sizes.size() / 2, {lists, tile::BlockMaskOp::columns(steps)}, context));
+  if (hasBlockMask(kernel, schedule)) {
+    AffineExpr columns = ofQueries ? keyRows(sizes) : sizeOf(kernel.getQuery(), kernel.isPacked() ? 0 : 1);
+    setWorkspace(stepsWorkspace, lists, tile::BlockMaskOp::columns(columns.ceilDiv(getColumns())));
   }
+  if (isBackward())
+    setWorkspacesOfGradients(rows, sizes);
+  if (schedule.isSplit())
+    tiles = setWorkspaceOfParts(tiles, rows, sizes);
+  program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
   program.setGridSizes(sizes);
+  setWorkspaceSizes(sizes.size() / 2);
 }
 
 /// An element of a tensor of lengths, as an index, at most `limit`.
@@ -194,8 +254,8 @@ SmallVector<int64_t> TileBuilder::rowGroup(std::optional<int64_t> headDimension)
   return headDimension ? SmallVector<int64_t>{getHeads(), *headDimension} : SmallVector<int64_t>{getHeads()};
 }
 
-/// Finds head, batch and first row of a tile, and its row of the workspace, whose number a tile of a block mask has
-/// itself.
+/// Finds head, batch and first row of a tile, and its row of the lists of steps, whose number a tile of a block mask
+/// has itself.
 void TileBuilder::placeTile(Value tile) {
   bool isListed = hasBlockMask(kernel, schedule), lists = kind == ProgramKind::BlockMask;
   bool hasHeads = !lists || blockMaskKnowsHeads();

@@ -59,6 +59,15 @@ enum class ProgramKind { Kernel, BlockMask };
 
 using tile::ExponentUnit;
 
+/// Workspaces of forward, by the names that its programs share: for each tile the steps that a block mask lists
+/// (`tile.block_mask`), and the rows that each part of the keys leaves.
+inline constexpr llvm::StringLiteral stepsWorkspace = "steps", partsWorkspace = "parts";
+/// Those of a backward: numbers of each row of queries or keys of each head, and unscaled sums of gradients of queries,
+/// f32, where a program of tiles of keys adds them up. Lists of steps are there as well.
+inline constexpr llvm::StringLiteral statisticsWorkspace = "statistics", querySumsWorkspace = "query_sums";
+/// That of the sums of a scattered gradient.
+std::string scatteredWorkspace(const CapturedGradient &of);
+
 /// Whether a block mask lists the steps of the kernel's loop over columns: its schedule wants one, and there is
 /// something to list.
 bool hasBlockMask(KernelOpInterface kernel, ScheduleAttr schedule);
@@ -127,7 +136,9 @@ public:
   mlir::Value buildColumnStep();
   /// The column that the step `iv` of that loop starts at.
   mlir::Value buildColumn(mlir::Value iv);
-  /// Lists the steps in the workspace: all that a program of `ProgramKind::BlockMask` does.
+  /// Ends the program, which has those workspaces alone then that it uses.
+  void finish();
+  /// Lists the steps in a workspace: all that a program of `ProgramKind::BlockMask` does.
   void buildBlockMask();
   /// Whether some and all of `columns` columns from `first` on are kept, from the `blocks` region: (some, all).
   std::pair<mlir::Value, mlir::Value> buildBlock(mlir::Value first, int64_t columns);
@@ -229,7 +240,7 @@ public:
   /// in registers on a GPU; on a CPU, products are what they cost.
   mlir::Value getFirstBucket() const { return firstBucket; }
   int64_t countBucketsOfTile() const { return std::min<int64_t>(getPipeline() ? 8 : 16, captured->countBuckets()); }
-  /// Whether gradients of queries are added up in the workspace: one program computes all three gradients.
+  /// Whether gradients of queries are added up in a workspace: one program computes all three gradients.
   bool hasQuerySums();
   /// The row of query `first` of the head at hand among those sums.
   mlir::Value rowOfQuerySums(mlir::Value first);
@@ -353,7 +364,17 @@ private:
   void placeHead(mlir::Value number);
   llvm::SmallVector<int64_t> rowGroup(std::optional<int64_t> headDimension) const;
   bool keepsExistingKeysOnly();
-  mlir::Type workspaceType() const;
+  /// A workspace of the program, as the kernel's others call it.
+  struct Workspace {
+    std::string name;
+    mlir::Type element;
+    int64_t knownColumns = mlir::ShapedType::kDynamic; ///< where the type says them
+    mlir::AffineExpr rows = {}, columns = {};          ///< of its grid's symbols
+  };
+  llvm::SmallVector<Workspace> listWorkspaces();
+  mlir::Type workspaceType(const Workspace &workspace) const;
+  void setWorkspace(llvm::StringRef name, mlir::AffineExpr rows, mlir::AffineExpr columns);
+  void setWorkspaceSizes(unsigned numSymbols);
   bool isBackward() const { return !llvm::is_contained({Program::Forward, Program::Combine}, schedule.getProgram()); }
   int64_t countStatistics();
   int64_t countOutputColumns();
@@ -371,9 +392,7 @@ private:
   int64_t statisticUnit();
   int64_t countStoredTogether();
   mlir::Value countStatisticColumns();
-  mlir::Value countRowsOfSums();
-  mlir::Value countStatisticRows();
-  mlir::Value querySumsView();
+  mlir::Value rowsOfHead();
   void storeQuerySums(mlir::Value tile, mlir::Value row, bool accumulate);
   mlir::Value statisticLimit(Statistic statistic);
   mlir::Value loadStatistic(Statistic statistic, mlir::Value first, int64_t count);
@@ -385,21 +404,20 @@ private:
   bool blockMaskKnowsHeads();
   mlir::AffineExpr sizeOf(mlir::Value value, int64_t dim, llvm::SmallVectorImpl<int64_t> &sizes);
   void setGrid();
-  void setGridOfGradients(mlir::AffineExpr tiles, mlir::AffineExpr rows, llvm::SmallVectorImpl<int64_t> &sizes);
-  void setGridOfParts(mlir::AffineExpr tiles, mlir::AffineExpr rows, llvm::SmallVectorImpl<int64_t> &sizes);
+  void setWorkspacesOfGradients(mlir::AffineExpr rows, llvm::SmallVectorImpl<int64_t> &sizes);
+  mlir::AffineExpr setWorkspaceOfParts(mlir::AffineExpr tiles, mlir::AffineExpr rows,
+                                       llvm::SmallVectorImpl<int64_t> &sizes);
   mlir::AffineExpr countCapturedTiles(llvm::SmallVectorImpl<int64_t> &sizes);
   mlir::AffineExpr countScatteredTiles(llvm::SmallVectorImpl<int64_t> &sizes);
   mlir::AffineExpr sizeOfDim(mlir::Value tensor, int64_t dim, llvm::SmallVectorImpl<int64_t> &sizes);
-  mlir::AffineExpr countScatteredRows(mlir::AffineExpr columns, llvm::SmallVectorImpl<int64_t> &sizes);
-  std::pair<mlir::Value, mlir::Value> scatteredSums(const CapturedGradient &of);
-  std::pair<mlir::Value, llvm::SmallVector<mlir::Value>> ownScatteredSums();
+  llvm::SmallVector<CapturedGradient> listScattered();
+  void setScatteredWorkspaces(llvm::SmallVectorImpl<int64_t> &sizes);
+  mlir::Value scatteredSums(const CapturedGradient &of);
   mlir::Value buildPlaces(Coordinate axis, mlir::Value first);
   int64_t countBucketTiles() const;
   mlir::Value takePlace(mlir::Value &rest, mlir::Value count);
   void setSizeRange();
   void placeTile(mlir::Value tile);
-  std::pair<mlir::Value, mlir::Value> listView();
-  mlir::AffineExpr countListRows(llvm::SmallVectorImpl<int64_t> &sizes);
   mlir::Value loadCount(mlir::Value column);
   llvm::SmallVector<mlir::Value>
   buildLoop(mlir::Value low, mlir::Value high, int64_t step, mlir::ValueRange initial,
@@ -469,7 +487,8 @@ private:
   DropoutSeed dropout;                                     ///< see `loadSeed`
   mlir::Value firstBucket;                                 ///< of a program of a table
   llvm::SmallVector<mlir::Value> scatteredIndices;         ///< of the tile's first element, in a scattered gradient
-  mlir::Value listRow;                                     ///< of this tile in the workspace
+  mlir::Value listRow;                                     ///< of this tile among the lists of steps
+  llvm::SmallVector<Workspace> workspaces;                 ///< in the order of the program's arguments
   mlir::Value part;                                        ///< of the tile's columns, where they are split
   mlir::Value firstColumn;                                 ///< of the output, in a program that combines parts
   llvm::DenseMap<mlir::Operation *, mlir::Value> captures; ///< loads of scalars and rows

@@ -213,10 +213,10 @@ Value TileBuilder::headOfBatch() {
   return add(mul(geometry.batch, index(kernel.getQueryHeads())), geometry.head);
 }
 
-/// The grid of `tiles` tiles of `rows` queries or keys, and the workspace: the sums of gradients of queries, after all
-/// of them statistics of each head (see `statisticIndices`), lists of steps (see `listView`), and last the sums of
-/// scattered gradients (see `scatteredSums`).
-void TileBuilder::setGridOfGradients(AffineExpr tiles, AffineExpr rows, SmallVectorImpl<int64_t> &sizes) {
+/// Says how large the workspaces of gradients are, where tiles are of `rows` queries or keys: statistics of each head
+/// (see `statisticIndices`), and the sums of gradients of queries, whose heads have as many rows as statistics have
+/// columns.
+void TileBuilder::setWorkspacesOfGradients(AffineExpr rows, SmallVectorImpl<int64_t> &sizes) {
   MLIRContext *context = loc.getContext();
   bool ofQueries = getRowAxis() == Coordinate::Query;
   int64_t ofRows = kernel.isPacked() ? 0 : 1, unit = statisticUnit();
@@ -226,19 +226,16 @@ void TileBuilder::setGridOfGradients(AffineExpr tiles, AffineExpr rows, SmallVec
   AffineExpr columns = roundUp(ofQueries ? rows : sizeOf(kernel.getQuery(), ofRows, sizes), unit);
   if (!getCapturedGradients(cast<BackwardOp>(kernel.getOperation()), {CapturedForm::KeySums}).empty())
     columns = columns + (ofQueries ? sizeOf(kernel.getKey(), ofRows, sizes) : rows);
-  // There is something to clear and to round for scattered gradients also where there are no queries.
-  if (!getCapturedGradients(cast<BackwardOp>(kernel.getOperation()), {CapturedForm::Scattered}).empty())
-    columns = columns + tile::BlockedRows::bandRows;
   // Rows begin at multiples of 16 bytes, and have whole bands of sums.
   if (unit > 1)
     columns = roundUp(columns, tile::BlockedRows::bandRows);
-  int64_t numbers = countStatistics() + (hasQuerySums() ? kernel.getHeadDim() : 0);
-  AffineExpr heads = getAffineConstantExpr(numbers * kernel.getQueryHeads(), context);
+  AffineExpr heads = getAffineConstantExpr(kernel.getQueryHeads(), context);
   if (!kernel.isPacked())
     heads = heads * sizeOf(kernel.getQuery(), 0, sizes);
-  heads = heads + countListRows(sizes) + countScatteredRows(columns, sizes);
-  program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
-  program.setWorkspace(AffineMap::get(0, sizes.size() / 2, {heads, columns}, context));
+  setWorkspace(statisticsWorkspace, heads * countStatistics(), columns);
+  if (hasQuerySums())
+    setWorkspace(querySumsWorkspace, heads * columns, getAffineConstantExpr(kernel.getHeadDim(), context));
+  setScatteredWorkspaces(sizes);
 }
 
 /// Queries that statistics, and sums, have room for in multiples of this: where copies bring statistics to shared
@@ -261,7 +258,7 @@ int64_t TileBuilder::countStoredTogether() {
   return together;
 }
 
-/// Columns of the workspace for the statistics of queries.
+/// Columns of the statistics that are those of queries.
 Value TileBuilder::countStatisticColumns() {
   Value queries = viewDim(lookup(kernel.getQuery()), kernel.isPacked() ? 0 : 1), unit = index(statisticUnit());
   return statisticUnit() == 1 ? queries : mul(arith::CeilDivUIOp::create(builder, loc, queries, unit), unit);
@@ -274,17 +271,17 @@ bool TileBuilder::sharesStatistics() {
 }
 
 Value TileBuilder::loadColumnStatistics(Value first) {
-  Value workspace = program.getWorkspaceView();
+  Value statistics = program.getWorkspaceView(statisticsWorkspace);
   auto type = VectorType::get({ownStatistics, getColumns()}, builder.getF32Type());
-  return tile::LoadOp::create(builder, loc, type, workspace, statisticIndices(offsetStatistic(), first),
-                              ValueRange{viewDim(workspace, 0), viewDim(workspace, 1)}, ArrayRef<int64_t>{0, 1},
+  return tile::LoadOp::create(builder, loc, type, statistics, statisticIndices(offsetStatistic(), first),
+                              ValueRange{viewDim(statistics, 0), viewDim(statistics, 1)}, ArrayRef<int64_t>{0, 1},
                               ArrayRef<int64_t>());
 }
 
-/// Where a statistic of row or column `first` of the head at hand is in the workspace. Those of keys come after those
-/// of queries.
+/// Where a statistic of row or column `first` of the head at hand is among all. Those of keys come after those of
+/// queries.
 SmallVector<Value> TileBuilder::statisticIndices(Statistic statistic, Value first) {
-  Value row = add(add(mul(headOfBatch(), index(countStatistics())), statistic.number), countRowsOfSums());
+  Value row = add(mul(headOfBatch(), index(countStatistics())), statistic.number);
   Value column = add(getSide(statistic.axis).base, first);
   if (statistic.axis == Coordinate::Key)
     column = add(column, countStatisticColumns());
@@ -297,16 +294,16 @@ Value TileBuilder::statisticLimit(Statistic statistic) {
 }
 
 void TileBuilder::storeStatistic(Statistic statistic, Value rows) {
-  tile::StoreOp::create(builder, loc, rows, Value(), program.getWorkspaceView(),
+  tile::StoreOp::create(builder, loc, rows, Value(), program.getWorkspaceView(statisticsWorkspace),
                         statisticIndices(statistic, geometry.row0),
                         statistic.ofAllRows ? countStatisticColumns() : statisticLimit(statistic), ArrayRef<int64_t>{1},
                         ArrayRef<int64_t>());
 }
 
 Value TileBuilder::loadStatistic(Statistic statistic, Value first, int64_t count) {
-  return tile::LoadOp::create(builder, loc, VectorType::get({count}, builder.getF32Type()), program.getWorkspaceView(),
-                              statisticIndices(statistic, first), statisticLimit(statistic), ArrayRef<int64_t>{1},
-                              ArrayRef<int64_t>());
+  return tile::LoadOp::create(builder, loc, VectorType::get({count}, builder.getF32Type()),
+                              program.getWorkspaceView(statisticsWorkspace), statisticIndices(statistic, first),
+                              statisticLimit(statistic), ArrayRef<int64_t>{1}, ArrayRef<int64_t>());
 }
 
 Value TileBuilder::loadRowStatistic(Statistic statistic) { return loadStatistic(statistic, geometry.row0, getRows()); }
@@ -324,44 +321,18 @@ bool TileBuilder::hasQuerySums() {
                       [](ScheduleAttr schedule) { return schedule.getProgram() == Program::Dqdkdv; });
 }
 
-/// The row of query `first` of the head at hand among all sums. Heads have as many rows as the workspace has columns:
-/// whole tiles of each program.
-Value TileBuilder::rowOfQuerySums(Value first) {
-  return add(mul(headOfBatch(), viewDim(program.getWorkspaceView(), 1)), first);
-}
+/// Rows that a head has among the sums: whole tiles of each program.
+Value TileBuilder::rowsOfHead() { return viewDim(program.getWorkspaceView(statisticsWorkspace), 1); }
 
-/// Rows of the workspace that the sums take, which come first: nothing is counted in elements then, but by addresses.
-Value TileBuilder::countRowsOfSums() {
-  if (!hasQuerySums())
-    return index(0);
-  return mul(viewDim(lookup(kernel.getQuery()), 0), index(kernel.getQueryHeads() * kernel.getHeadDim()));
-}
-
-/// Rows of the workspace that the sums and all statistics of padded sequences take.
-Value TileBuilder::countStatisticRows() {
-  Value batch = viewDim(lookup(kernel.getQuery()), 0);
-  return add(countRowsOfSums(), mul(batch, index(countStatistics() * kernel.getQueryHeads())));
-}
-
-/// The start of the workspace as rows of one query of one head each.
-Value TileBuilder::querySumsView() {
-  Value workspace = program.getWorkspaceView(), columns = viewDim(workspace, 1);
-  // Of head dims of 64 and more there are fewer than 2^31 on any machine that has memory for them.
-  Value rows = mul(mul(viewDim(lookup(kernel.getQuery()), 0), index(kernel.getQueryHeads())), columns);
-  int64_t dim = kernel.getHeadDim();
-  auto type = MemRefType::get({ShapedType::kDynamic, dim}, builder.getF32Type(),
-                              StridedLayoutAttr::get(builder.getContext(), 0, {dim, 1}));
-  return memref::ReinterpretCastOp::create(builder, loc, type, workspace, builder.getIndexAttr(0),
-                                           {rows, builder.getIndexAttr(dim)},
-                                           {builder.getIndexAttr(dim), builder.getIndexAttr(1)});
-}
+/// The row of query `first` of the head at hand among all sums.
+Value TileBuilder::rowOfQuerySums(Value first) { return add(mul(headOfBatch(), rowsOfHead()), first); }
 
 Value TileBuilder::endOfQuerySums() { return index(maxWorkspaceRows); }
 
 void TileBuilder::storeQuerySums(Value tile, Value row, bool accumulate) {
-  tile::StoreOp::create(builder, loc, tile, Value(), querySumsView(), ValueRange{row, index(0)},
-                        ValueRange{endOfQuerySums(), index(kernel.getHeadDim())}, ArrayRef<int64_t>{0, 1},
-                        ArrayRef<int64_t>(), accumulate, /*blocked=*/true);
+  tile::StoreOp::create(builder, loc, tile, Value(), program.getWorkspaceView(querySumsWorkspace),
+                        ValueRange{row, index(0)}, ValueRange{endOfQuerySums(), index(kernel.getHeadDim())},
+                        ArrayRef<int64_t>{0, 1}, ArrayRef<int64_t>(), accumulate, /*blocked=*/true);
 }
 
 void TileBuilder::addToQuerySums(Value tile, Value row) { storeQuerySums(tile, row, /*accumulate=*/true); }
@@ -373,8 +344,8 @@ void TileBuilder::clearQuerySums() {
 
 Value TileBuilder::loadQuerySums() {
   Value row = rowOfQuerySums(geometry.row0);
-  return tile::LoadOp::create(builder, loc, tileType(kernel.getHeadDim(), builder.getF32Type()), querySumsView(),
-                              ValueRange{row, index(0)},
+  return tile::LoadOp::create(builder, loc, tileType(kernel.getHeadDim(), builder.getF32Type()),
+                              program.getWorkspaceView(querySumsWorkspace), ValueRange{row, index(0)},
                               ValueRange{add(row, index(getRows())), index(kernel.getHeadDim())},
                               ArrayRef<int64_t>{0, 1}, ArrayRef<int64_t>(), /*pages=*/Value(), /*blocked=*/true);
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where queries are few, so are tiles: parts of their keys keep a machine busy (S16). Each part leaves the state of its
-// rows in the workspace, and the program that combines them reads it there.
+// rows in a workspace, and the program that combines them reads it there.
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -55,9 +55,9 @@ Value TileBuilder::countKeysOfParts() {
   return arith::DivUIOp::create(builder, loc, stored, viewDim(lookup(kernel.getKeyOffsets()), 0));
 }
 
-/// The grid of `tiles` tiles over parts of their keys, of `rows` queries, or of the program that combines them; and the
-/// workspace, the rows of each part.
-void TileBuilder::setGridOfParts(AffineExpr tiles, AffineExpr rows, SmallVectorImpl<int64_t> &sizes) {
+/// Says how large the workspace is that holds the rows of each part, and how many tiles go over parts of the keys of
+/// `tiles` tiles, of `rows` queries, or are in the program that combines them.
+AffineExpr TileBuilder::setWorkspaceOfParts(AffineExpr tiles, AffineExpr rows, SmallVectorImpl<int64_t> &sizes) {
   AffineExpr severalParts = hasParts(tiles, keysOfParts(sizes)), parts, rowsOfParts;
   if (int64_t splits = schedule.getSplits()) {
     parts = tiles * splits;
@@ -70,9 +70,8 @@ void TileBuilder::setGridOfParts(AffineExpr tiles, AffineExpr rows, SmallVectorI
   }
   if (schedule.getProgram() == Program::Combine)
     parts = tiles * countColumnTiles() * severalParts;
-  AffineExpr columns = getAffineConstantExpr(countPartColumns(), loc.getContext());
-  program.setGrid(AffineMap::get(0, sizes.size() / 2, parts));
-  program.setWorkspace(AffineMap::get(0, sizes.size() / 2, {rowsOfParts * severalParts, columns}, loc.getContext()));
+  setWorkspace(partsWorkspace, rowsOfParts * severalParts, getAffineConstantExpr(countPartColumns(), loc.getContext()));
+  return parts;
 }
 
 /// The number of tiles without their parts, at least 1: it divides.
@@ -150,28 +149,28 @@ Value TileBuilder::columnOf(PartNumber number) {
 
 void TileBuilder::storePart(PartNumber number, Value rows) {
   SmallVector<Value> indices = partIndices(part, columnOf(number));
-  tile::StoreOp::create(builder, loc, rows, Value(), program.getWorkspaceView(), indices, endOfPartRows(indices[0]),
-                        ArrayRef<int64_t>{0}, ArrayRef<int64_t>());
+  tile::StoreOp::create(builder, loc, rows, Value(), program.getWorkspaceView(partsWorkspace), indices,
+                        endOfPartRows(indices[0]), ArrayRef<int64_t>{0}, ArrayRef<int64_t>());
 }
 
 void TileBuilder::storePart(Value tile) {
   SmallVector<Value> indices = partIndices(part, index(0));
-  tile::StoreOp::create(builder, loc, tile, Value(), program.getWorkspaceView(), indices,
+  tile::StoreOp::create(builder, loc, tile, Value(), program.getWorkspaceView(partsWorkspace), indices,
                         ValueRange{endOfPartRows(indices[0]), index(countOutputColumns())}, ArrayRef<int64_t>{0, 1},
                         ArrayRef<int64_t>());
 }
 
 Value TileBuilder::loadPart(PartNumber number, Value ofPart) {
   SmallVector<Value> indices = partIndices(ofPart, columnOf(number));
-  return tile::LoadOp::create(builder, loc, rowType(builder.getF32Type()), program.getWorkspaceView(), indices,
-                              endOfPartRows(indices[0]), ArrayRef<int64_t>{0}, ArrayRef<int64_t>());
+  return tile::LoadOp::create(builder, loc, rowType(builder.getF32Type()), program.getWorkspaceView(partsWorkspace),
+                              indices, endOfPartRows(indices[0]), ArrayRef<int64_t>{0}, ArrayRef<int64_t>());
 }
 
 Value TileBuilder::loadPart(Value ofPart) {
   SmallVector<Value> indices = partIndices(ofPart, firstColumn);
-  return tile::LoadOp::create(builder, loc, tileType(getColumns(), builder.getF32Type()), program.getWorkspaceView(),
-                              indices, ValueRange{endOfPartRows(indices[0]), index(countOutputColumns())},
-                              ArrayRef<int64_t>{0, 1}, ArrayRef<int64_t>());
+  return tile::LoadOp::create(
+      builder, loc, tileType(getColumns(), builder.getF32Type()), program.getWorkspaceView(partsWorkspace), indices,
+      ValueRange{endOfPartRows(indices[0]), index(countOutputColumns())}, ArrayRef<int64_t>{0, 1}, ArrayRef<int64_t>());
 }
 
 Value TileBuilder::hasFirstColumns() {

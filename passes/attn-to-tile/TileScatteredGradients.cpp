@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gradient of a captured tensor that is read in ways which give its elements no rows or tiles of their own: sums of
-// f32 in the workspace, laid out like the tensor, to which each element of a tile adds what it has read.
+// f32 in a workspace, laid out like the tensor, to which each element of a tile adds what it has read.
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -37,42 +37,30 @@ AffineExpr TileBuilder::countScatteredTiles(SmallVectorImpl<int64_t> &sizes) {
   return tiles;
 }
 
-/// Rows of the workspace, of `columns` numbers, that sums of scattered gradients take: whole ones for each tensor.
-AffineExpr TileBuilder::countScatteredRows(AffineExpr columns, SmallVectorImpl<int64_t> &sizes) {
-  AffineExpr rows = getAffineConstantExpr(0, loc.getContext());
-  for (const CapturedGradient &one :
-       getCapturedGradients(cast<BackwardOp>(kernel.getOperation()), {CapturedForm::Scattered})) {
-    AffineExpr elements = getAffineConstantExpr(1, loc.getContext());
-    for (unsigned dim : one.indexedDims())
-      elements = elements * sizeOfDim(one.tensor, dim, sizes);
-    rows = rows + elements.ceilDiv(columns);
-  }
-  return rows;
+SmallVector<CapturedGradient> TileBuilder::listScattered() {
+  return getCapturedGradients(cast<BackwardOp>(kernel.getOperation()), {CapturedForm::Scattered});
 }
 
-/// The sums of `of` as a view of [rows of the workspace, sizes of the tensor...], and the row that they begin at: those
-/// of the last tensor end with the workspace. Elements of the first dimension overlap; it is there so that no place is
-/// counted in elements of the workspace, of which there may be more than 2^31.
-std::pair<Value, Value> TileBuilder::scatteredSums(const CapturedGradient &of) {
-  Value workspace = program.getWorkspaceView(), columns = viewDim(workspace, 1);
-  Type i64 = builder.getI64Type();
-  auto wide = [&](Value size) -> Value { return arith::IndexCastOp::create(builder, loc, i64, size); };
-  Value row = viewDim(workspace, 0);
-  for (const CapturedGradient &one :
-       getCapturedGradients(cast<BackwardOp>(kernel.getOperation()), {CapturedForm::Scattered})) {
-    if (one.number < of.number)
-      continue;
-    Value elements = wide(index(1));
-    for (unsigned dim : one.indexedDims())
-      elements = arith::MulIOp::create(builder, loc, elements, wide(viewDim(lookup(one.tensor), dim)));
-    Value rows = arith::CeilDivUIOp::create(builder, loc, elements, wide(columns));
-    row = sub(row, arith::IndexCastOp::create(builder, loc, builder.getIndexType(), rows));
-  }
+std::string attnc::attn::scatteredWorkspace(const CapturedGradient &of) {
+  return "scattered" + std::to_string(of.number);
+}
 
+/// Says how large the sums of scattered gradients are, which have as many elements as the tensors.
+void TileBuilder::setScatteredWorkspaces(SmallVectorImpl<int64_t> &sizes) {
+  constexpr int64_t columns = 256;
+  for (const CapturedGradient &of : listScattered()) {
+    AffineExpr elements = getAffineConstantExpr(1, loc.getContext());
+    for (unsigned dim : of.indexedDims())
+      elements = elements * sizeOfDim(of.tensor, dim, sizes);
+    setWorkspace(scatteredWorkspace(of), elements.ceilDiv(columns), getAffineConstantExpr(columns, loc.getContext()));
+  }
+}
+
+/// The sums of `of` as a view with the sizes of the tensor.
+Value TileBuilder::scatteredSums(const CapturedGradient &of) {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(of.tensor.getType()).getShape();
   SmallVector<OpFoldResult> sizes, strides(shape.size(), builder.getIndexAttr(1));
-  SmallVector<int64_t> types{ShapedType::kDynamic}, layout(shape.size(), 1);
-  types.append(shape.begin(), shape.end());
+  SmallVector<int64_t> layout(shape.size(), 1);
   auto sizeOf = [&](unsigned dim) -> OpFoldResult {
     if (ShapedType::isDynamic(shape[dim]))
       return viewDim(lookup(of.tensor), dim);
@@ -88,16 +76,12 @@ std::pair<Value, Value> TileBuilder::scatteredSums(const CapturedGradient &of) {
     strides[dim - 1] = isStatic ? OpFoldResult(builder.getIndexAttr(layout[dim - 1]))
                                 : OpFoldResult(mul(valueOf(sizeOf(dim)), valueOf(strides[dim])));
   }
-  sizes.push_back(viewDim(workspace, 0));
   for (unsigned dim = 0; dim < shape.size(); ++dim)
     sizes.push_back(sizeOf(dim));
-  strides.insert(strides.begin(), columns);
-  layout.insert(layout.begin(), ShapedType::kDynamic);
   auto type =
-      MemRefType::get(types, builder.getF32Type(), StridedLayoutAttr::get(builder.getContext(), /*offset=*/0, layout));
-  Value view =
-      memref::ReinterpretCastOp::create(builder, loc, type, workspace, builder.getIndexAttr(0), sizes, strides);
-  return {view, row};
+      MemRefType::get(shape, builder.getF32Type(), StridedLayoutAttr::get(builder.getContext(), /*offset=*/0, layout));
+  return memref::ReinterpretCastOp::create(builder, loc, type, program.getWorkspaceView(scatteredWorkspace(of)),
+                                           builder.getIndexAttr(0), sizes, strides);
 }
 
 void TileBuilder::buildScatteredGeometry() {
@@ -111,26 +95,16 @@ void TileBuilder::buildScatteredGeometry() {
   tile::LiveRowsOp::create(builder, loc, least(sub(size, first), extent));
 }
 
-/// The sums of the program's tensor, and where those of the tile begin.
-std::pair<Value, SmallVector<Value>> TileBuilder::ownScatteredSums() {
-  auto [view, row] = scatteredSums(*captured);
-  SmallVector<Value> indices{row};
-  llvm::append_range(indices, scatteredIndices);
-  return {view, indices};
-}
-
 void TileBuilder::storeScatteredSums(Value vector) {
-  auto [view, indices] = ownScatteredSums();
   unsigned rowDim = findRowDim(*captured);
-  tile::StoreOp::create(builder, loc, vector, Value(), view, indices, viewDim(lookup(captured->tensor), rowDim),
-                        ArrayRef<int64_t>{rowDim + 1}, ArrayRef<int64_t>());
+  tile::StoreOp::create(builder, loc, vector, Value(), scatteredSums(*captured), scatteredIndices,
+                        viewDim(lookup(captured->tensor), rowDim), ArrayRef<int64_t>{rowDim}, ArrayRef<int64_t>());
 }
 
 Value TileBuilder::loadScatteredSums() {
-  auto [view, indices] = ownScatteredSums();
   unsigned rowDim = findRowDim(*captured);
-  return tile::LoadOp::create(builder, loc, rowType(builder.getF32Type()), view, indices,
-                              viewDim(lookup(captured->tensor), rowDim), ArrayRef<int64_t>{rowDim + 1},
+  return tile::LoadOp::create(builder, loc, rowType(builder.getF32Type()), scatteredSums(*captured), scatteredIndices,
+                              viewDim(lookup(captured->tensor), rowDim), ArrayRef<int64_t>{rowDim},
                               ArrayRef<int64_t>());
 }
 
@@ -160,22 +134,20 @@ Value TileBuilder::buildPlaces(Coordinate axis, Value first) {
 
 void TileBuilder::scatterCaptured(Value tile, const CapturedGradient &of, const Axes &read, ValueRange computed,
                                   Value first) {
-  auto [view, row] = scatteredSums(of);
   Type i32 = builder.getI32Type();
   RankedTensorType type = getGradientType(of.tensor);
-  SmallVector<Value> places, indices(read.size() + 1, index(0));
+  SmallVector<Value> places, indices(read.size(), index(0));
   SmallVector<int64_t> axes;
-  indices.front() = row;
   for (unsigned dim : of.indexedDims()) {
     if (read[dim] == Coordinate::Head) {
-      indices[dim + 1] = geometry.head;
+      indices[dim] = geometry.head;
       continue;
     }
     if (read[dim] == Coordinate::Batch) {
-      indices[dim + 1] = batchIndex(lookup(of.tensor), dim);
+      indices[dim] = batchIndex(lookup(of.tensor), dim);
       continue;
     }
-    axes.push_back(dim + 1);
+    axes.push_back(dim);
     if (read[dim]) {
       places.push_back(buildPlaces(*read[dim], first));
       continue;
@@ -193,5 +165,5 @@ void TileBuilder::scatterCaptured(Value tile, const CapturedGradient &of, const 
   }
   // Where queries or keys address a dimension themselves, no two elements of a diagonal share a place.
   bool isOfComputed = !places.empty() && of.computedDims(read).size() == places.size();
-  tile::ScatterOp::create(builder, loc, tile, view, indices, places, axes, /*diagonals=*/isOfComputed);
+  tile::ScatterOp::create(builder, loc, tile, scatteredSums(of), indices, places, axes, /*diagonals=*/isOfComputed);
 }

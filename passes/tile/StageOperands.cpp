@@ -51,11 +51,11 @@ private:
 
 } // namespace
 
-/// Whether `op` reads the workspace, which nothing writes while a program runs. A place past the last of a list can be
+/// Whether `op` reads a workspace, which nothing writes while a program runs. A place past the last of a list can be
 /// read: see `tile.block_mask`.
 static bool readsWorkspace(ProgramOp program, Operation *op) {
   auto load = dyn_cast<memref::LoadOp>(op);
-  return load && load.getMemRef() == program.getWorkspaceView();
+  return load && program.isWorkspaceView(load.getMemRef());
 }
 
 /// Collects what computes the operands of `load` in its block; false where that is more than pure operations on

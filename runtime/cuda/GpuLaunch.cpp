@@ -160,7 +160,8 @@ Status GpuLaunch::addMaps(size_t index, PreparedLaunch &prepared) {
 Result<PreparedLaunch> GpuLaunch::prepare(const BoundArguments &arguments) {
   PreparedLaunch prepared;
   prepared.slots = arguments.slots;
-  prepared.workspaceBytes = runtime::countWorkspaceBytes(kernel, arguments.symbolSizes);
+  const runtime::WorkspacePlaces places = runtime::placeWorkspaces(kernel, arguments.symbolSizes);
+  prepared.workspaceBytes = places.bytes;
   if (prepared.workspaceBytes < 0)
     return Error{"kernel '" + kernel.name + "': no size of the workspace"};
   for (size_t i = 0; i < kernel.entries.size(); ++i) {
@@ -174,15 +175,15 @@ Result<PreparedLaunch> GpuLaunch::prepare(const BoundArguments &arguments) {
                    entry.symbol + "', got " + std::to_string(tiles)};
     if (tiles == 0 || (entry.boxes && !runtime::holds(*entry.boxes, kernel, offsets, arguments.slots)))
       continue;
-    PreparedLaunch::Entry launched = {i, tiles, prepared.maps.size(), 0, 0};
-    if (entry.workspace) {
-      launched.workspaceRows = entry.workspace->rows.evaluate(arguments.symbolSizes);
-      launched.workspaceColumns = entry.workspace->columns.evaluate(arguments.symbolSizes);
-      if (launched.workspaceRows > runtime::maxWorkspaceRows)
+    prepared.entries.push_back({i, tiles, prepared.maps.size(), prepared.workspaces.size()});
+    for (const runtime::WorkspaceRule &rule : entry.workspaces) {
+      const int64_t rows = rule.rows.evaluate(arguments.symbolSizes);
+      if (rows > runtime::maxWorkspaceRows)
         return Error{"kernel '" + kernel.name + "': expected at most " + std::to_string(runtime::maxWorkspaceRows) +
-                     " rows of the workspace, got " + std::to_string(launched.workspaceRows)};
+                     " rows of workspace '" + kernel.workspaces[rule.workspace] + "', got " + std::to_string(rows)};
+      prepared.workspaces.push_back(
+          {places.offsets[rule.workspace], rows, rule.columns.evaluate(arguments.symbolSizes)});
     }
-    prepared.entries.push_back(launched);
     if (Status status = addMaps(i, prepared); !status)
       return status.takeError();
   }
@@ -211,8 +212,12 @@ DriverResult GpuLaunch::launchEntry(const PreparedLaunch &prepared, const Prepar
     counter = shared.address() + nextCounter.fetch_add(1, std::memory_order_relaxed) % numCounters * counterBytes;
     parameters[count++] = &counter;
   }
-  int64_t passed[] = {static_cast<int64_t>(workspace), launched.workspaceRows, launched.workspaceColumns};
-  if (entry.workspace)
+  PreparedLaunch::Workspace passed[runtime::maxEntryWorkspaces];
+  for (size_t i = 0; i < entry.workspaces.size(); ++i) {
+    passed[i] = prepared.workspaces[launched.firstWorkspace + i];
+    passed[i].offset += static_cast<int64_t>(workspace);
+  }
+  if (!entry.workspaces.empty())
     parameters[count++] = passed;
   LaunchAttribute early;
   early.id = LaunchAttribute::programmaticStreamSerialization;

@@ -28,13 +28,18 @@ struct PreparedLaunch {
   struct Entry {
     size_t index; ///< of the image's entries
     int64_t tiles;
-    size_t firstMap;                         ///< of its tensor maps
-    int64_t workspaceRows, workspaceColumns; ///< 0 without one
+    size_t firstMap;       ///< of its tensor maps
+    size_t firstWorkspace; ///< of its workspaces
+  };
+  /// A workspace of a function, as it is passed but for where all begin.
+  struct Workspace {
+    int64_t offset, rows, columns;
   };
 
   std::vector<int64_t> slots;  ///< the argument block
   std::vector<TensorMap> maps; ///< those of copied tensors are made at launch
   std::vector<Entry> entries;
+  std::vector<Workspace> workspaces;
   std::vector<RowCopy> copies; ///< of tensors that the copy unit cannot take; the block's slots are theirs
   int64_t workspaceBytes = 0;  ///< of the entries, followed by the copies
 };

@@ -56,11 +56,12 @@ static attn::ReferenceValue decodeScalar(runtime::DType dtype, int64_t bits) {
   return runtime::loadScalar(dtype, &bits);
 }
 
-/// The argument block, as generated code reads it (runtime/Arguments.h), and the workspace of `entry`.
+/// The argument block, as generated code reads it (runtime/Arguments.h), and the workspaces of `entry`.
 static std::vector<attn::ReferenceValue> decodeArguments(const runtime::KernelImage &image,
                                                          const runtime::BoundArguments &arguments,
                                                          tile::ProgramOp program, const runtime::KernelEntry &entry,
-                                                         std::vector<int32_t> &workspace) {
+                                                         const runtime::WorkspacePlaces &places,
+                                                         std::vector<int32_t> &memory) {
   std::vector<attn::ReferenceValue> values;
   std::vector<int64_t> offsets = runtime::slotOffsets(image);
   for (auto [number, type] : llvm::enumerate(program.getCallerTypes())) {
@@ -78,12 +79,11 @@ static std::vector<attn::ReferenceValue> decodeArguments(const runtime::KernelIm
     array.strides.assign(slots + 1 + rank, slots + 1 + 2 * rank);
     values.emplace_back(std::move(array));
   }
-  if (entry.workspace) {
-    auto view = cast<MemRefType>(program.getWorkspaceView().getType());
-    values.emplace_back(attn::HostArray::dense(view.getElementType(), workspace.data(),
-                                               {entry.workspace->rows.evaluate(arguments.symbolSizes),
-                                                entry.workspace->columns.evaluate(arguments.symbolSizes)}));
-  }
+  for (auto [rule, view] : llvm::zip_equal(entry.workspaces, program.getWorkspaceViews()))
+    values.emplace_back(attn::HostArray::dense(
+        cast<MemRefType>(view.getType()).getElementType(),
+        memory.data() + places.offsets[rule.workspace] / static_cast<int64_t>(sizeof(int32_t)),
+        {rule.rows.evaluate(arguments.symbolSizes), rule.columns.evaluate(arguments.symbolSizes)}));
   return values;
 }
 
@@ -109,10 +109,10 @@ Status SimKernel::run(Span<const ArgValue> values) {
       outputs.push_back(std::get<Tensor>(values[n]));
   // No place that a list could name.
   constexpr int32_t poison = std::numeric_limits<int32_t>::min();
-  int64_t workspaceBytes = runtime::countWorkspaceBytes(image(), arguments->symbolSizes);
-  if (workspaceBytes < 0)
+  const runtime::WorkspacePlaces places = runtime::placeWorkspaces(image(), arguments->symbolSizes);
+  if (places.bytes < 0)
     return runtime::Error{"no size of the workspace"};
-  std::vector<int32_t> workspace(static_cast<size_t>(workspaceBytes) / sizeof(poison));
+  std::vector<int32_t> workspace(static_cast<size_t>(places.bytes) / sizeof(poison));
   std::vector<Tensor> expected;
   const std::vector<int64_t> offsets = runtime::slotOffsets(image());
   int64_t agents = 0;
@@ -125,7 +125,7 @@ Status SimKernel::run(Span<const ArgValue> values) {
     for (auto [op, program, entry] : llvm::zip_equal(module->getOps<tile::ProgramOp>(), programs, image().entries))
       if (entry.countTiles(arguments->symbolSizes) != 0 &&
           (!entry.boxes || runtime::holds(*entry.boxes, image(), offsets, arguments->slots)) &&
-          failed(program.run(decodeArguments(image(), *arguments, op, entry, workspace), schedule)))
+          failed(program.run(decodeArguments(image(), *arguments, op, entry, places, workspace), schedule)))
         return reported();
     for (size_t n = 0; n < outputs.size(); ++n) {
       Result<Tensor> dense = outputs[n].contiguous();

@@ -158,19 +158,46 @@ func.func @live_rows_outside(%n: index) {
 
 // -----
 
-// expected-error@+1 {{op expected the workspace, memref<?x?xi32> or memref<?x?xf32>, as the argument before the last}}
+// expected-error@+1 {{op expected rows of i32 or f32 for workspace 'steps', memref<?x?xf32> or with the columns that its sizes say, got 'memref<?x?xi64>'}}
 tile.program @workspace_type(%list: memref<?x?xi64>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8,
-                workspace = affine_map<() -> (1, 2)>} {
+                workspaces = [#tile.workspace<"steps", () -> (1, 2)>]} {
   tile.return
 }
 
 // -----
 
-// expected-error@+1 {{op expected a workspace of two sizes, without dimensions, from the symbols of the grid}}
+// expected-error@+1 {{op expected rows of i32 or f32 for workspace 'sums', memref<?x?xf32> or with the columns that its sizes say, got 'memref<?x8xf32>'}}
+tile.program @workspace_columns(%sums: memref<?x8xf32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8,
+                workspaces = [#tile.workspace<"sums", () -> (1, 16)>]} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected two sizes of workspace 'steps', without dimensions, from the symbols of the grid}}
 tile.program @workspace_sizes(%list: memref<?x?xi32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8,
-                workspace = affine_map<() -> (1)>} {
+                workspaces = [#tile.workspace<"steps", () -> (1)>]} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected one workspace 'steps', got two}}
+tile.program @workspace_names(%one: memref<?x?xi32>, %other: memref<?x?xi32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8,
+                workspaces = [#tile.workspace<"steps", () -> (1, 2)>, #tile.workspace<"steps", () -> (1, 2)>]} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{op expected 2 views of workspaces as the arguments before the last, got 1 arguments there}}
+tile.program @workspace_views(%one: memref<?x?xi32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8,
+                workspaces = [#tile.workspace<"steps", () -> (1, 2)>, #tile.workspace<"sums", () -> (1, 2)>]} {
   tile.return
 }
 

@@ -143,10 +143,10 @@ tile.program @values(%f: memref<?x?xf32>, %n: index)
 
 // CHECK-LABEL: tile.program @block_mask(
 // CHECK-SAME: %[[IDS:[a-z0-9]+]]: memref<?xi32>, %[[LIST:[a-z0-9]+]]: memref<?x?xi32, strided<[?, 1]>>, %[[TILE:[a-z0-9]+]]: index)
-// CHECK-SAME: workspace = #map
+// CHECK-SAME: workspaces = [#tile.workspace<"steps", ()[s0] -> (s0, s0 * 2 + 3)>]
 tile.program @block_mask(%ids: memref<?xi32>, %list: memref<?x?xi32, strided<[?, 1]>>, %tile: index)
     attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 0, 0>, rows = 8, panel = 8,
-                workspace = affine_map<()[s0] -> (s0, s0 * 2 + 3)>} {
+                workspaces = [#tile.workspace<"steps", ()[s0] -> (s0, s0 * 2 + 3)>]} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %n = memref.dim %ids, %c0 : memref<?xi32>

@@ -4,14 +4,13 @@
 // Heads have one list where the mask does not know them.
 
 // CHECK-DAG: #[[LISTS:.*]] = affine_map<()[s0, s1, s2] -> ((s0 ceildiv 128) * s1)>
-// CHECK-DAG: #[[ROOM:.*]] = affine_map<()[s0, s1, s2] -> ((s0 ceildiv 128) * s1, (s2 ceildiv 64) * 2 + 3)>
 // CHECK-DAG: #[[TILES:.*]] = affine_map<()[s0, s1, s2] -> (((s0 ceildiv 128) * s1) * 8)>
 
 // CHECK: tile.program @documents_block_mask(
 // CHECK-SAME: %[[LIST:[a-z0-9]+]]: memref<?x?xi32, strided<[?, 1]>>, %[[ROW:[a-z0-9]+]]: index)
 // CHECK-SAME: grid = #[[LISTS]]
 // CHECK-SAME: #attn.warps<
-// CHECK-SAME: workspace = #[[ROOM]]
+// CHECK-SAME: workspaces = [#tile.workspace<"steps", ()[s0, s1, s2] -> ((s0 ceildiv 128) * s1, (s2 ceildiv 64) * 2 + 3)>]
 // What is the same for all steps stands before them: the ids of the queries. No row of a box is longer than its tile.
 // CHECK: %[[LEAST:.*]], %[[MOST:.*]] = tile.min_max %[[IDS:[a-z0-9]+]][{{.*}} {most = 128 : i64}
 // CHECK: tile.block_mask %[[LIST]][%[[ROW]]] from %{{.*}} to %{{.*}} step %c64 {
@@ -23,7 +22,7 @@
 // CHECK: tile.program @documents_tile(
 // CHECK-SAME: %[[LIST:[a-z0-9]+]]: memref<?x?xi32, strided<[?, 1]>>, %{{[a-z0-9]+}}: index)
 // CHECK-SAME: grid = #[[TILES]]
-// CHECK-SAME: workspace = #[[ROOM]]
+// CHECK-SAME: workspaces = [#tile.workspace<"steps", ()[s0, s1, s2] -> ((s0 ceildiv 128) * s1, (s2 ceildiv 64) * 2 + 3)>]
 // CHECK: %[[FULL:.*]] = memref.load %[[LIST]][%[[ROW:.*]], %c0]
 // CHECK: %[[HIGH:.*]] = arith.index_cast %[[FULL]]
 // CHECK: %[[ALL:.*]] = memref.load %[[LIST]][%[[ROW]], %c1]

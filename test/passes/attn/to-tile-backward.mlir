@@ -5,13 +5,11 @@
 
 // One pair of statistics for each query of each of four heads: LSE and delta.
 // CHECK-DAG: #[[DQ_GRID:.*]] = affine_map<()[s0, s1, s2] -> (((s0 ceildiv 32) * s1) * 4)>
-// CHECK-DAG: #[[DQ_SPACE:.*]] = affine_map<()[s0, s1, s2] -> (s2 * 8, s0)>
 // CHECK-DAG: #[[DKDV_GRID:.*]] = affine_map<()[s0, s1, s2, s3] -> (((s0 ceildiv 32) * s1) * 2)>
-// CHECK-DAG: #[[DKDV_SPACE:.*]] = affine_map<()[s0, s1, s2, s3] -> (s3 * 8, s2)>
 
 // CHECK-LABEL: tile.program @kernel_dq(
 // CHECK-SAME: %[[Q:[a-z0-9]+]]: memref<?x?x4x16xbf16, {{.*}}>, %[[K:[a-z0-9]+]]: memref<?x?x2x16xbf16, {{.*}}>, %[[V:[a-z0-9]+]]: memref<?x?x2x24xbf16, {{.*}}>, %[[O:[a-z0-9]+]]: memref<?x?x4x24xbf16, {{.*}}>, %[[LSE:[a-z0-9]+]]: memref<?x4x?xf32, {{.*}}>, %[[DO:[a-z0-9]+]]: memref<?x?x4x24xbf16, {{.*}}>, %[[DQ:[a-z0-9]+]]: memref<?x?x4x16xbf16, {{.*}}>, %{{.*}}: memref<?x?x2x16xbf16, {{.*}}>, %{{.*}}: memref<?x?x2x24xbf16, {{.*}}>, %[[SPACE:[a-z0-9]+]]: memref<?x?xf32, strided<[?, 1]>>, %{{.*}}: index)
-// CHECK-SAME: grid = #[[DQ_GRID]], grid_sizes = array<i64: 0, 1, 0, 0, 0, 0>, panel = 16 : i64, rows = 32 : i64, workspace = #[[DQ_SPACE]]
+// CHECK-SAME: grid = #[[DQ_GRID]], grid_sizes = array<i64: 0, 1, 0, 0, 0, 0>, panel = 16 : i64, rows = 32 : i64, workspaces = [#tile.workspace<"statistics", ()[s0, s1, s2] -> (s2 * 8, s0)>]
 // CHECK: %[[QT:.*]] = tile.load %[[Q]]
 // CHECK: %[[DOT:.*]] = tile.load %[[DO]]
 // delta: the sum of out times its gradient.
@@ -47,7 +45,7 @@
 // Queries are in columns here: their statistics are column vectors, and their positions those of the loop and the shift.
 // CHECK-LABEL: tile.program @kernel_dkdv(
 // CHECK-SAME: %[[Q:[a-z0-9]+]]: memref<?x?x4x16xbf16, {{.*}}>, %[[K:[a-z0-9]+]]: memref<?x?x2x16xbf16, {{.*}}>, %[[V:[a-z0-9]+]]: memref<?x?x2x24xbf16, {{.*}}>, %{{.*}}: memref<?x?x4x24xbf16, {{.*}}>, %{{.*}}: memref<?x4x?xf32, {{.*}}>, %[[DO:[a-z0-9]+]]: memref<?x?x4x24xbf16, {{.*}}>, %{{.*}}: memref<?x?x4x16xbf16, {{.*}}>, %[[DK:[a-z0-9]+]]: memref<?x?x2x16xbf16, {{.*}}>, %[[DV:[a-z0-9]+]]: memref<?x?x2x24xbf16, {{.*}}>, %[[SPACE:[a-z0-9]+]]: memref<?x?xf32, strided<[?, 1]>>, %{{.*}}: index)
-// CHECK-SAME: grid = #[[DKDV_GRID]], grid_sizes = array<i64: 1, 1, 0, 0, 0, 1, 0, 0>, panel = 16 : i64, rows = 32 : i64, workspace = #[[DKDV_SPACE]]
+// CHECK-SAME: grid = #[[DKDV_GRID]], grid_sizes = array<i64: 1, 1, 0, 0, 0, 1, 0, 0>, panel = 16 : i64, rows = 32 : i64, workspaces = [#tile.workspace<"statistics", ()[s0, s1, s2, s3] -> (s3 * 8, s2)>]
 // CHECK: %[[SHIFT:.*]] = arith.subi %{{.*}}, %{{.*}} : index
 // CHECK: %[[KT:.*]] = tile.load %[[K]]
 // CHECK: %[[VT:.*]] = tile.load %[[V]]

@@ -3,15 +3,14 @@
 // Gradients of captured tensors: a slope for each head, a number for each key, and numbers for each query and key, which
 // heads and batch entries have of their own or share.
 
-// Statistics of each head in the workspace: LSE, delta, and a sum for each captured tensor; those of keys come after those
+// Statistics of each head in a workspace: LSE, delta, and a sum for each captured tensor; those of keys come after those
 // of queries.
-// CHECK-DAG: #[[SPACE:.*]] = affine_map<()[s0, s1, s2, s3] -> (s3 * 16, s0 + s2)>
 // CHECK-DAG: #[[OF_BIAS:.*]] = affine_map<()[s0, s1, s2, s3, s4] -> ((s2 ceildiv 240) * 4)>
 // CHECK-DAG: #[[OF_SLOPES:.*]] = affine_map<()[s0, s1, s2, s3] -> (4)>
 // CHECK-DAG: #[[OF_KEYS:.*]] = affine_map<()[s0, s1, s2, s3, s4] -> (s2 ceildiv 8)>
 
 // CHECK-LABEL: tile.program @kernel_dq(
-// CHECK-SAME: workspace = #[[SPACE]]
+// CHECK-SAME: workspaces = [#tile.workspace<"statistics", ()[s0, s1, s2, s3] -> (s3 * 16, s0 + s2)>]
 // Tiles of keys that the mask drops, before and after those of the loop.
 // CHECK: scf.for %{{.*}} = %c0 to
 // CHECK: tile.store %cst{{[_0-9]*}}, %{{.*}} axes [2, 3] {{.*}} : vector<240x64xf32>, memref<?x4x?x?xf32

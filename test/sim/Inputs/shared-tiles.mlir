@@ -1,7 +1,7 @@
 // Two consumers that share what they compute: each writes its rows of a tile to shared memory, and products of both read
 // all of them, turned. What they give is added to sums in memory. Rows of a vector come through a ring of their own.
 tile.program @shared_tiles(%G: memref<?x64xbf16>, %K: memref<?x64xbf16>, %S: memref<?x64xf32>, %W: memref<?x?xf32, strided<[?, 1]>>, %tile: index)
-    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64, workspace = affine_map<() -> (2, 512)>,
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64, workspaces = [#tile.workspace<"statistics", () -> (2, 512)>],
                 pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index

@@ -242,25 +242,26 @@ TEST_F(CudaLaunch, ChoosesEntriesByBoxes) {
   EXPECT_EQ(launched(0x20000, {2, 1, 64}, {64, 64, 1}), "other_entry") << "one row for all";
 }
 
-TEST_F(CudaLaunch, HandsTheWorkspaceOn) {
+TEST_F(CudaLaunch, HandsWorkspacesOn) {
+  image.workspaces = {"statistics", "sums"};
   KernelEntry &first = image.entries[0];
-  first.workspace = WorkspaceRule{GridRule::symbol(0), GridRule::symbol(1)};
+  first.workspaces = {{0, GridRule::symbol(0), GridRule::symbol(1)}};
   KernelEntry second = first;
   second.symbol = "other_entry";
   second.sizes = SizeRange{1, 128};
-  second.workspace = WorkspaceRule{GridRule::symbol(0), GridRule::constant(1000)};
+  second.workspaces = {{1, GridRule::symbol(0), GridRule::constant(1000)}, first.workspaces[0]};
   image.entries.push_back(second);
   auto launch = load();
   using Numbers = std::vector<int64_t>;
   std::vector<Numbers> given;
   fake.onLaunch = [&](void **parameters) {
     const auto *block = static_cast<const int64_t *>(parameters[5]); // block, two maps, tiles, counter
-    given.emplace_back(block, block + 3);
+    given.emplace_back(block, block + (given.size() % 2 == 0 ? 3 : 6));
   };
 
   // The caller's: nothing is allocated.
   ASSERT_TRUE(launch->launch(values(2, 128, 16), stream, 0x7000));
-  EXPECT_EQ(given, (std::vector<Numbers>{{0x7000, 2, 128}, {0x7000, 2, 1000}}));
+  EXPECT_EQ(given, (std::vector<Numbers>{{0x7000, 2, 128}, {0x7400, 2, 1000, 0x7000, 2, 128}}));
   EXPECT_EQ(std::count(fake.calls.begin(), fake.calls.end(), "cuMemAllocAsync"), 0);
 
   // One that copies of pieces cannot use.
@@ -279,7 +280,7 @@ TEST_F(CudaLaunch, HandsTheWorkspaceOn) {
   EXPECT_EQ(fake.memory.count(static_cast<DeviceAddress>(given[0][0])), 0u);
   fake.failures["cuMemAllocAsync"] = 2;
   EXPECT_EQ(launch->launch(values(2, 100, 16), stream).message(),
-            "cannot allocate a workspace of 800 bytes for kernel 'forward' in the order of the stream: "
+            "cannot allocate a workspace of 896 bytes for kernel 'forward' in the order of the stream: "
             "cuMemAllocAsync: CUDA_ERROR_OUT_OF_MEMORY (out of memory)");
   EXPECT_EQ(given.size(), 1u);
 }

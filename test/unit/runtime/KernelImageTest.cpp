@@ -26,6 +26,7 @@ KernelImage makeImage() {
   image.name = "gemma2_local";
   image.target = "cpu:x86-64-v3";
   image.symbols = {"B", "Sq", "Sk", "P"};
+  image.workspaces = {"statistics", "sums"};
   image.buildId = "attnc 0.1";
   image.bytes = {0x7F, 'E', 'L', 'F', 0, 1, 2};
   ArgSpec q;
@@ -74,7 +75,7 @@ KernelImage makeImage() {
   gpu.blocksPerMultiprocessor = 2;
   gpu.takesCounter = true;
   gpu.early = true;
-  gpu.workspace = WorkspaceRule{tiles(), GridRule::constant(7)};
+  gpu.workspaces = {{1, tiles(), GridRule::constant(7)}, {0, GridRule::symbol(0), GridRule::constant(3)}};
   gpu.tensorMaps = {{0, {1, 128, 64}, 128}, {4, {1, 64, 32}, 64, {1, 0, 2}}};
   gpu.registers = 168;
   gpu.spillBytes = 8;
@@ -219,7 +220,7 @@ TEST(KernelImage, RefusesForeignAndDamagedBytes) {
   EXPECT_FALSE(deserialize(longer));
   std::vector<uint8_t> other = bytes;
   other[8] = 99;
-  EXPECT_EQ(deserialize(other).message(), "kernel image of version 99, expected 13");
+  EXPECT_EQ(deserialize(other).message(), "kernel image of version 99, expected 14");
   other[0] = 'X';
   EXPECT_EQ(deserialize(other).message(), "not a kernel image: wrong magic number");
 }
@@ -328,13 +329,24 @@ TEST(KernelImage, MeasuresPackedSequencesByTheirMean) {
   EXPECT_FALSE(range.contains({1, 100}));
 }
 
-TEST(KernelImage, CountsItsWorkspace) {
+TEST(KernelImage, LaysOutItsWorkspaces) {
   KernelImage image = makeImage();
   image.entries[2].sizes->sequences = -1;
-  EXPECT_EQ(countWorkspaceBytes(image, {2, 1023}), 0) << "for other sizes";
-  EXPECT_EQ(countWorkspaceBytes(image, {2, 1024}), image.entries[2].grid.evaluate({2, 1024}) * 7 * 4);
-  image.entries[2].workspace->rows = GridRule::constant(INT64_MAX);
-  EXPECT_EQ(countWorkspaceBytes(image, {2, 1024}), -1);
+  EXPECT_EQ(placeWorkspaces(image, {2, 1023}).bytes, 0) << "for other sizes";
+  const int64_t tiles = image.entries[2].grid.evaluate({2, 1024});
+  WorkspacePlaces places = placeWorkspaces(image, {2, 1024});
+  EXPECT_EQ(places.offsets, (std::vector<int64_t>{0, 128})) << "6 numbers, in a whole line";
+  EXPECT_EQ(places.bytes, 128 + (tiles * 7 * 4 + 127) / 128 * 128);
+  // As large as whoever wants most of it.
+  KernelEntry other = image.entries[2];
+  other.workspaces = {{0, GridRule::constant(100), GridRule::constant(2)}};
+  image.entries.push_back(other);
+  places = placeWorkspaces(image, {2, 1024});
+  EXPECT_EQ(places.offsets, (std::vector<int64_t>{0, 896}));
+  image.entries[2].workspaces[0].rows = GridRule::constant(INT64_MAX);
+  EXPECT_EQ(placeWorkspaces(image, {2, 1024}).bytes, -1);
+  image.entries[2].workspaces[0].rows = GridRule::constant(INT64_MAX / 28);
+  EXPECT_EQ(placeWorkspaces(image, {2, 1024}).bytes, -1) << "together too much";
 }
 
 TEST(KernelImage, VerifiesWhatGpusAreTold) {
@@ -349,8 +361,12 @@ TEST(KernelImage, VerifiesWhatGpusAreTold) {
   using Image = KernelImage;
   using Entry = KernelEntry;
   EXPECT_EQ(message([](Image &, Entry &e) { e.threads = 0; }), "GPU facts without threads");
-  EXPECT_EQ(message([](Image &, Entry &e) { e.workspace->columns = GridRule::symbol(9); }),
-            "workspace: grid rule has the unknown symbol 9");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.workspaces[1].columns = GridRule::symbol(9); }),
+            "workspace 'statistics': grid rule has the unknown symbol 9");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.workspaces[1].workspace = 2; }), "workspace 2 of 2");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.workspaces[1].workspace = -1; }), "workspace -1 of 2");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.workspaces.resize(65, e.workspaces[0]); }),
+            "expected at most 64 workspaces, got 65");
   EXPECT_EQ(message([](Image &, Entry &e) { e.threads = 1025; }), "expected blocks of at most 1024 threads, got 1025");
   EXPECT_EQ(message([](Image &, Entry &e) { e.sizes->symbol = 4; }), "sizes of unknown symbol 4");
   EXPECT_EQ(message([](Image &, Entry &e) { e.sizes->sequences = 4; }), "sequences of unknown symbol 4");
