@@ -153,7 +153,7 @@ KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
 /// A workspace: its address, its rows and its columns, from number `first` of `block` on.
 void KernelAbi::readWorkspace(OpBuilder &builder, tile::WorkspaceAttr workspace, Value view, Value block,
                               int32_t first) {
-  Location loc = view.getLoc();
+  Location loc = view.getParentRegion()->getLoc();
   Ptx ptx(builder, loc);
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext()), i64 = builder.getI64Type();
   auto slot = [&](int32_t number) -> Value {

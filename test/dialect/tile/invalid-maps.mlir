@@ -134,7 +134,7 @@ func.func @yield_outside(%x: f32) {
 // -----
 
 func.func @block_mask_list(%list: memref<?xi32>, %n: index, %b: i1) {
-  // expected-error@+1 {{op expected a list of rows of 32-bit elements, got 'memref<?xi32>'}}
+  // expected-error@+1 {{op expected a list of rows of i32, got 'memref<?xi32>'}}
   tile.block_mask %list[%n] from %n to %n step %n {
   ^bb0(%j: index):
     tile.yield %b, %b : i1, i1
