@@ -21,7 +21,7 @@ namespace {
 struct Work {
   explicit Work(ProgramOp program) {
     program.walk([&](Operation *op) {
-      slow = attn::getFunctionFacts(op).isSlow() ? op : slow;
+      slow |= attn::getFunctionFacts(op).isSlow();
       sharesReciprocals |= op->hasAttr(sharedReciprocalAttrName);
       looksAfterwards |= isa<AnyOp>(op);
       if (auto start = dyn_cast<StartOp>(op); start && start.getTransposed())
@@ -29,7 +29,7 @@ struct Work {
     });
   }
 
-  Operation *slow = nullptr; ///< a function that takes more than an exponential
+  bool slow = false; ///< whether there is a function that takes more than an exponential
   bool sharesReciprocals = false;
   bool looksAfterwards = false; ///< at weights, which may have overflowed
   int64_t dims = 0;             ///< of a key, where warpgroups multiply by it; else 0
@@ -43,12 +43,6 @@ struct BalanceExponentials : attnc::tile::impl::TileBalanceExponentialsBase<Bala
     int64_t share = chooseShare(work);
     if (share == 0)
       return;
-    if (work.looksAfterwards) {
-      work.slow->emitRemark(
-          "exponentials are left to the unit of functions, which this keeps busy as well: weights may "
-          "outgrow what multiply-adds make powers of");
-      return;
-    }
     getOperation().walk([&](math::Exp2Op power) {
       // What a score region makes powers of may be anything.
       if (!power->hasAttr(weightAttrName) || !isa<MapOp>(power->getParentOp()))
@@ -61,9 +55,10 @@ struct BalanceExponentials : attnc::tile::impl::TileBalanceExponentialsBase<Bala
   /// Of how many exponentials one is left to multiply-add units; 0 for none. A tanh and an exponential an element keep
   /// the unit of functions busier than products keep the tensor cores, the more so the shorter the rows of keys are;
   /// but multiply-adds take registers' ports from products (docs/rationale/hopper-schedule.md). Where elements share
-  /// reciprocals, they have products enough from 128 dims on.
+  /// reciprocals, they have products enough from 128 dims on. Weights that are looked at afterwards may be too large
+  /// for the polynomial.
   static int64_t chooseShare(const Work &work) {
-    if (!work.slow || work.dims == 0 || work.dims > 128)
+    if (!work.slow || work.looksAfterwards || work.dims == 0 || work.dims > 128)
       return 0;
     if (work.dims > 64)
       return work.sharesReciprocals ? 0 : 4;

@@ -343,7 +343,7 @@ def TileBalanceExponentials : Pass<"tile-balance-exponentials", "::attnc::tile::
     `n`. The simulator computes it by the same polynomial.
 
     The polynomial gives anything from 2^127 on. Where weights are looked at afterwards (`tile.any`), they may be as large,
-    and a remark says that nothing is shared.
+    and nothing is shared.
 
     Example:
 
