@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "codegen/image/RandomNumbers.h"
 #include "codegen/sim/Passes.h"
 #include "codegen/sim/Simulator.h"
-#include "codegen/image/RandomNumbers.h"
 #include <cmath>
 
 namespace attnc::sim {

@@ -12,6 +12,7 @@
 #include "dialect/attn/Coordinates.h"
 #include "dialect/attn/KernelFunction.h"
 #include "dialect/tile/TileOps.h"
+#include "passes/attn-to-tile/Workspaces.h"
 
 namespace attnc::attn {
 
@@ -58,15 +59,6 @@ struct ColumnStep {
 enum class ProgramKind { Kernel, BlockMask };
 
 using tile::ExponentUnit;
-
-/// Workspaces of forward, by the names that its programs share: for each tile the steps that a block mask lists
-/// (`tile.block_mask`), and the rows that each part of the keys leaves.
-inline constexpr llvm::StringLiteral stepsWorkspace = "steps", partsWorkspace = "parts";
-/// Those of a backward: numbers of each row of queries or keys of each head, and unscaled sums of gradients of queries,
-/// f32, where a program of tiles of keys adds them up. Lists of steps are there as well.
-inline constexpr llvm::StringLiteral statisticsWorkspace = "statistics", querySumsWorkspace = "query_sums";
-/// That of the sums of a scattered gradient.
-std::string scatteredWorkspace(const CapturedGradient &of);
 
 /// Whether a block mask lists the steps of the kernel's loop over columns: its schedule wants one, and there is
 /// something to list.
