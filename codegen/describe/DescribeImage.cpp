@@ -5,6 +5,7 @@
 #include "codegen/describe/DescribeImage.h"
 #include "codegen/describe/Types.h"
 #include "dialect/attn/Limits.h"
+#include "dialect/tile/TensorBox.h"
 #include "mlir/IR/AffineExpr.h"
 #include <limits>
 
@@ -14,6 +15,7 @@ using attn::ArgumentUse;
 using runtime::GridRule;
 
 static_assert(attn::maxWorkspaceRows == runtime::maxWorkspaceRows, "programs count on what launches check");
+static_assert(tile::copyUnitBytes == runtime::tensorMapUnitBytes, "programs and launches know one copy engine");
 
 /// The element type of an argument, where one can have it.
 static FailureOr<runtime::DType> dtypeOf(func::FuncOp function, Type type) {

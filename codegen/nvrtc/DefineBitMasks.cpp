@@ -58,7 +58,7 @@ static bool becomesMask(const BitChoice &choice) {
   });
 }
 
-/// All bits of `type` where `condition` holds and none elsewhere, found behind its definition.
+/// All bits of `type` where `condition` holds and none elsewhere, computed right after its definition.
 static Value createMask(Value condition, Type type) {
   OpBuilder b(condition.getContext());
   b.setInsertionPointAfterValue(condition);

@@ -11,7 +11,7 @@
 // CUDA: & [[MASK]]
 // CUDA-NOT: bitMask(
 
-// One mask for all loops, behind the condition.
+// One mask for all loops, right after the condition.
 // CHECK-LABEL: llvm.func @loops(
 llvm.func @loops(%n: i32, %x: i32, %y: i32, %to: !llvm.ptr) {
   %zero = arith.constant 0 : i32
@@ -51,7 +51,7 @@ llvm.func @loops(%n: i32, %x: i32, %y: i32, %to: !llvm.ptr) {
   llvm.return
 }
 
-// Neither a selection beside its condition nor one of numbers is a mask.
+// Neither a selection in the block of its condition nor one of numbers becomes a mask.
 // CHECK-LABEL: llvm.func @others(
 // CHECK-NOT: llvm.inline_asm
 llvm.func @others(%n: i32, %x: i32, %to: !llvm.ptr) {
