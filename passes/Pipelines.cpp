@@ -66,6 +66,7 @@ void attnc::buildTilePipeline(OpPassManager &pm) {
   pm.addNestedPass<tile::ProgramOp>(tile::createTileContractProducts());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileBalanceExponentials());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileOrderRows());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileOrderLoads());
 }
 
 void attnc::registerPipelines() {

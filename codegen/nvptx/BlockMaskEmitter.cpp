@@ -15,9 +15,8 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::nvptx;
 
-static constexpr int64_t lanesOfWarp = 32, wordBytes = 4;
-/// Steps whose minima and maxima a warp starts at once.
-static constexpr int64_t stepsAtOnce = 4;
+using tile::lanesOfWarp;
+static constexpr int64_t wordBytes = 4;
 
 bool BlockMaskEmitter::owns(tile::MinMaxOp minMax) {
   return llvm::all_of(minMax->getUsers(), [](Operation *user) { return isa<tile::BlockMaskOp>(user->getParentOp()); });
@@ -107,7 +106,7 @@ SmallVector<MinMaxEmitter::Parts> BlockMaskEmitter::startSteps(Value first, Valu
   Ptx &ptx = context.ptx;
   SmallVector<tile::MinMaxOp> all;
   SmallVector<MinMaxEmitter::Row> rows;
-  for (int64_t number = 0; number < stepsAtOnce; ++number) {
+  for (int64_t number = 0; number < tile::countLoadsTogether(blockMask); ++number) {
     Value step = ptx.add(first, number * warps);
     if (number)
       step = arith::MinSIOp::create(ptx.b, ptx.loc, step, ptx.add(end, -1));
@@ -188,6 +187,7 @@ void BlockMaskEmitter::loadMinMax(Value round, Value end) {
     });
     return;
   }
+  const int64_t stepsAtOnce = tile::countLoadsTogether(blockMask);
   loopOver(start, end, warps * stepsAtOnce * 2, {}, [&](Value first, ValueRange) {
     SmallVector<MinMaxEmitter::Parts> parts = startSteps(first, end);
     Value next = ptx.add(first, warps * stepsAtOnce), isMore = ptx.less(next, end);

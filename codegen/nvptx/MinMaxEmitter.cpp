@@ -5,21 +5,15 @@
 #include "codegen/nvptx/MinMaxEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include <limits>
 
 using namespace mlir;
 using namespace attnc;
 using namespace attnc::nvptx;
 
-static constexpr int64_t lanesOfWarp = 32;
-/// Loads of a lane before it uses the first of them: what one tile of keys takes.
-static constexpr int64_t loadsAtOnce = 4;
-/// What a lane loads at once of an area of booleans, and how many of these before it uses the first: memory's bandwidth
-/// binds.
-static constexpr int64_t pieceBytes = 16, piecesAtOnce = 8;
-
-/// Loads of a lane for a row that counts as short.
-static constexpr int64_t loadsOfShortRow = 8;
+using tile::lanesOfWarp;
+/// What a lane loads at once of an area of booleans, and how many of these stand for a load of one element: memory's
+/// bandwidth binds.
+static constexpr int64_t pieceBytes = 16, piecesOfLoad = 2;
 
 /// The integer type that holds elements of `type` on their way: i64 for those that need it, else i32.
 static Type widthFor(Builder &builder, Type type) {
@@ -60,6 +54,7 @@ MinMaxEmitter::Range MinMaxEmitter::walk(tile::MinMaxOp minMax, const View &view
     return walk(minMax, view, position, range);
   }
   bool shared = dim + 1 == rank;
+  const int64_t loadsAtOnce = tile::countLoadsTogether(minMax);
   Value start = shared ? ptx.add(first, context.place.lane) : first;
   Value step = ptx.i32(shared ? lanesOfWarp * loadsAtOnce : 1);
   auto loop = scf::ForOp::create(b, ptx.loc, start, ptx.add(last, 1), step, ValueRange{range.first, range.second});
@@ -121,6 +116,7 @@ MinMaxEmitter::Range MinMaxEmitter::walkPieces(tile::MinMaxOp minMax, const View
 
   Value zero = ptx.i32(0);
   auto wordsType = VectorType::get({pieceBytes / 4}, b.getI32Type());
+  const int64_t piecesAtOnce = tile::countLoadsTogether(minMax) * piecesOfLoad;
   auto loop = scf::ForOp::create(b, ptx.loc, lane, pieces, ptx.i32(lanesOfWarp * piecesAtOnce),
                                  ValueRange{zero, zero, start, remainder(lane)});
   {
@@ -187,10 +183,7 @@ MinMaxEmitter::Range MinMaxEmitter::walkPiecesIfWhole(tile::MinMaxOp minMax, con
 static int64_t mostOf(tile::MinMaxOp minMax) { return static_cast<int64_t>(*minMax.getMost()); }
 
 bool MinMaxEmitter::isShortRow(tile::MinMaxOp minMax) {
-  size_t rank = minMax.getFirst().size();
-  auto isOne = [&](size_t dim) { return minMax.getFirst()[dim] == minMax.getLast()[dim]; };
-  return rank > 0 && llvm::all_of(llvm::seq<size_t>(rank - 1), isOne) &&
-         minMax.getMost().value_or(std::numeric_limits<int64_t>::max()) <= lanesOfWarp * loadsOfShortRow;
+  return minMax.isRow() && minMax.getMost() && mostOf(minMax) <= lanesOfWarp * tile::countLoadsTogether(minMax);
 }
 
 MinMaxEmitter::Row MinMaxEmitter::describe(tile::MinMaxOp minMax) {

@@ -19,8 +19,6 @@ static constexpr int64_t rowBytes = tile::SharedLayout::rowBytes;
 static constexpr int64_t stepDepth = 16, loadBytes = 32;
 /// Columns of one product, and elements that a thread holds of its sixteen rows.
 static constexpr int64_t groupColumns = 8, groupElements = 4;
-/// Columns of f32 from which on accumulators leave room for one group of the right operand at a time, not two.
-static constexpr int64_t fullColumns = 224;
 
 /// A lane's address: `row` of a tile and the piece `half` (0 or 1) of it, of lane number modulo 8 `low`.
 static Value laneAddress(Ptx &ptx, Value tile, Value row, Value half, Value low) {
@@ -305,13 +303,10 @@ void WarpProductEmitter::emit(tile::MmaOp product) {
     acc.push_back(!fresh ? context.element(product.getAcc(), n) : isSplit ? Value() : ptx.f32(0));
   Right right = findRight(product);
   const int64_t bands = context.countBands();
-  // Parts of f32 and accumulators leave so few registers that loads stay near the products that they serve, one load
-  // ahead: left to itself the assembler brings more than there is room for. Each product waits for the one before it in
-  // its sum, and with sixteen rows the two sums of one load leave tensor cores idle: where registers need not hold both
-  // numbers and their parts, two loads come at once.
-  bool floats = element.isF32();
-  int64_t groupsOfLoad = right.floats && columns > fullColumns ? 1 : 2;
-  size_t together = right.layout.parts > 1 && bands == 1 ? 2 : 1;
+  auto columnsOfLoad = product->getAttrOfType<IntegerAttr>(tile::loadColumnsAttrName);
+  int64_t groupsOfLoad = columnsOfLoad ? columnsOfLoad.getInt() / groupColumns : 2;
+  size_t together = tile::countLoadsTogether(product);
+  bool isAhead = product->hasAttr(tile::loadAheadAttrName);
   SmallVector<RightPlace> loads;
   for (int64_t step = 0; step * stepDepth < right.depth; ++step)
     for (int64_t column = 0; column < columns; column += groupsOfLoad * groupColumns)
@@ -327,8 +322,8 @@ void WarpProductEmitter::emit(tile::MmaOp product) {
     auto rest = ArrayRef(loads).drop_front(first);
     ArrayRef<RightPlace> places = rest.take_front(together),
                          following = rest.drop_front(places.size()).take_front(together);
-    words = floats && first > 0 ? next : load(places);
-    next = floats ? load(following) : Loaded();
+    words = isAhead && first > 0 ? next : load(places);
+    next = isAhead ? load(following) : Loaded();
     for (auto [place, ofPlace] : llvm::zip_equal(places, words)) {
       for (int64_t band = 0; place.column == 0 && band < bands; ++band)
         left[band] = loadLeft(product, place.step, band);
@@ -339,8 +334,9 @@ void WarpProductEmitter::emit(tile::MmaOp product) {
                    MutableArrayRef(acc).slice(firstElement(place.column / groupColumns + group, band), groupElements));
       }
     }
-    // With the count itself the assembler spills 108 bytes at d 192 in f32.
-    if (floats)
+    // Left to itself, the assembler would bring more than there is room for. With the count itself it spills 108 bytes
+    // at d 192 in f32.
+    if (isAhead)
       ptx.pin(ptx.add(context.abi.getTileCount(), static_cast<int64_t>(first / together)));
   }
   context.tiles[product.getResult()] = Fragment{false, acc};

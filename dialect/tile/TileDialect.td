@@ -25,6 +25,7 @@ def Tile_Dialect : Dialect {
     is an error where a target does not carry it out.
   }];
   let dependentDialects = ["::attnc::attn::AttnDialect"];
+  let hasOperationAttrVerify = 1;
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
 }

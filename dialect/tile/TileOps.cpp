@@ -152,6 +152,11 @@ LogicalResult ScatterOp::verify() {
   return success();
 }
 
+bool MinMaxOp::isRow() {
+  size_t rank = getFirst().size();
+  return rank > 0 && getFirst().drop_back() == getLast().drop_back();
+}
+
 LogicalResult MinMaxOp::verify() {
   MemRefType view = getView().getType();
   for (ValueRange indices : {getFirst(), getLast()})

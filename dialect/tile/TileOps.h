@@ -75,6 +75,17 @@ inline constexpr llvm::StringLiteral byRowAttrName = "tile.by_row";
 /// where it is absent.
 inline constexpr llvm::StringLiteral chainsAttrName = "tile.chains";
 
+/// On a `tile.mma` by warps and a `tile.min_max`: so many loads of a thread are on their way before the first of them is
+/// used. On a `tile.block_mask`: so many steps have all of theirs on their way. An i64; 1 where it is absent.
+inline constexpr llvm::StringLiteral loadsTogetherAttrName = "tile.loads_together";
+
+/// On a `tile.mma` by warps: columns of the right operand that one load brings. An i64, 8 or 16; 16 where it is absent.
+inline constexpr llvm::StringLiteral loadColumnsAttrName = "tile.load_columns";
+
+/// On a `tile.mma` by warps: loads of the right operand stay just ahead of the products that they serve, instead of
+/// where an assembler puts them. A unit attribute.
+inline constexpr llvm::StringLiteral loadAheadAttrName = "tile.load_ahead";
+
 /// How the rows of a tile fall on a view, where several share an index: row r is r / size along the axis of rows, and
 /// r % size along `dimension`.
 struct RowGroup {

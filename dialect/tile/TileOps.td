@@ -293,6 +293,10 @@ def Tile_MinMaxOp : Tile_Op<"min_max", [MemoryEffects<[MemRead]>, AttrSizedOpera
     $view `[` $first `]` `to` ` ` `[` $last `]` attr-dict `:` type($view) `->` type($least) `,` type($greatest)
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Whether the box is one element in all dimensions but the last.
+    bool isRow();
+  }];
 }
 
 def Tile_BlockMaskOp : Tile_Op<"block_mask", [SingleBlock, MemoryEffects<[MemRead]>]> {

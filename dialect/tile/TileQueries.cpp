@@ -126,6 +126,11 @@ int64_t attnc::tile::countHeldBuffers(GetOp get) {
   return held;
 }
 
+int64_t attnc::tile::countLoadsTogether(Operation *op) {
+  auto count = op->getAttrOfType<IntegerAttr>(loadsTogetherAttrName);
+  return count ? count.getInt() : 1;
+}
+
 void attnc::tile::copyForUses(Operation *source, ArrayRef<OpOperand *> uses) {
   OpBuilder builder(source->getContext());
   builder.setInsertionPointAfter(source);

@@ -50,6 +50,9 @@ bool isReadByWarps(RingOp ring);
 /// condition are taken to change that number alike, and a step of a loop and a tile of a queue to leave it as it was.
 int64_t countHeldBuffers(GetOp get);
 
+/// Loads of a thread for `op` that are on their way at once, as `tile.loads_together` says.
+int64_t countLoadsTogether(mlir::Operation *op);
+
 /// The value that takes the place of `value`, an argument of a loop, in the loop's next step; null for other values.
 mlir::Value nextOf(mlir::Value value);
 

@@ -373,6 +373,27 @@ def TileOrderRows : Pass<"tile-order-rows", "::attnc::tile::ProgramOp"> {
   let statistics = [Statistic<"numOrdered", "ordered", "Operations that are computed row by row">];
 }
 
+def TileOrderLoads : Pass<"tile-order-loads", "::attnc::tile::ProgramOp"> {
+  let summary = "Says how many loads of a thread are on their way at once";
+  let description = [{
+    Of products of f32 by warps: numbers, their parts and accumulators leave few registers, so that loads of the right
+    operand stay one ahead of the products that they serve (`tile.load_ahead`), and of wide accumulators bring the
+    columns of one product instead of two (`tile.load_columns`). Where a warp has sixteen rows and operands are in
+    parts, two loads come together (`tile.loads_together`), or tensor cores would idle: each product waits for the one
+    before it in its sum.
+
+    Of minima and maxima: all loads of a row that is known to be short, and else four.
+
+    Example:
+
+    ```mlir
+    %s = tile.mma %q, %k, %zero transposed {tile.load_ahead, tile.loads_together = 2 : i64}
+       : vector<64x64xf32>, !tile.shared<parts>, vector<64x64xf32>
+    ```
+  }];
+  let statistics = [Statistic<"numOrdered", "ordered", "Operations whose loads are ordered">];
+}
+
 def TileSplitRanges : Pass<"tile-split-ranges", "::attnc::tile::ProgramOp"> {
   let summary = "Splits loops over keys into masked and unmasked ranges";
   let description = [{

@@ -18,8 +18,8 @@
 // CHECK-NOT: m16n8k16
 // CHECK: ex2.approx
 // CHECK-NOT: m16n8k16
-// TILE: tile.mma {{.*}} transposed tf32 :
-// TILE: tile.mma {{.*}} tf32 :
+// TILE: tile.mma {{.*}} transposed tf32 {tile.load_ahead} :
+// TILE: tile.mma {{.*}} tf32 {tile.load_ahead} :
 // CUDA: mmaTf32(
 // NARROW-NOT: tf32
 // NARROW: mma.sync.aligned.m16n8k16.row.col.f32.bf16

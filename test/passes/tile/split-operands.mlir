@@ -51,7 +51,7 @@ module attributes {attn.target = #gpu} {
   // CHECK: %[[KS:.*]] = tile.get %[[KP]]
   // CHECK: tile.mma %{{.*}}, %[[KS]], %{{.*}} transposed
   // CHECK: tile.mma %{{.*}}, %[[VS]], %{{.*}} transposed
-  // CHECK: tile.mma %{{.*}}, %[[KS]], %{{[a-z0-9_]+}} : vector
+  // CHECK: tile.mma %{{.*}}, %[[KS]], %{{[a-z0-9_]+}} {tile.load_ahead, tile.loads_together = 2 : i64} : vector
   // CHECK: scf.yield
   // CHECK-LABEL: tile.program @backward_dkdv(
   // CHECK-NOT: tile.split
