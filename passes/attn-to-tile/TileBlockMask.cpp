@@ -82,28 +82,60 @@ Value TileBuilder::buildColumn(Value iv) {
   return hasBlockMask(kernel, schedule) ? loadCount(add(iv, index(tile::BlockMaskOp::numCounts))) : iv;
 }
 
-/// Whether a value comes from the elements of a tensor.
-static bool dependsOnData(Value value) {
-  Operation *op = value.getDefiningOp();
-  return op && (isa<tile::MinMaxOp>(op) || llvm::any_of(op->getOperands(), dependsOnData));
-}
+namespace {
 
-/// A bound of `value`, from above or below, that no element of a tensor decides: a choice by data is both of its
-/// values. Null where there is none. The region of a block mask looks at the same data, so that a wider range lists the
-/// same steps; and its first loads then wait for nothing.
-static Value boundWithoutData(OpBuilder &builder, Value value, bool above) {
-  if (!dependsOnData(value))
-    return value;
-  Operation *op = value.getDefiningOp();
+/// Which values come from the elements of a tensor, each looked at once: sums of sums have more ways than operations.
+class DataDependence {
+public:
+  bool contains(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      return false;
+    if (auto found = known.find(op); found != known.end())
+      return found->second;
+    bool depends =
+        isa<tile::MinMaxOp>(op) || llvm::any_of(op->getOperands(), [&](Value operand) { return contains(operand); });
+    return known[op] = depends;
+  }
+
+private:
+  llvm::DenseMap<Operation *, bool> known;
+};
+
+/// Bounds that no element of a tensor decides. The region of a block mask looks at the same data, so that a wider range
+/// lists the same steps; and its first loads then wait for nothing.
+class BoundsWithoutData {
+public:
+  explicit BoundsWithoutData(OpBuilder &builder) : builder(builder) {}
+
+  /// A bound of `value`, from above or below: a choice by data is both of its values. Null where there is none.
+  Value find(Value value, bool above) {
+    if (!data.contains(value))
+      return value;
+    if (auto found = bounds[above].find(value); found != bounds[above].end())
+      return found->second;
+    Value bound = compute(value.getDefiningOp(), above);
+    return bounds[above][value] = bound;
+  }
+
+private:
+  Value compute(Operation *op, bool above);
+
+  OpBuilder &builder;
+  DataDependence data;
+  std::array<llvm::DenseMap<Value, Value>, 2> bounds; ///< from below, and from above
+};
+
+} // namespace
+
+Value BoundsWithoutData::compute(Operation *op, bool above) {
   Location loc = op->getLoc();
-  auto bound = [&](unsigned operand, bool direction) {
-    return boundWithoutData(builder, op->getOperand(operand), direction);
-  };
+  auto bound = [&](unsigned operand, bool direction) { return find(op->getOperand(operand), direction); };
   if (auto choice = dyn_cast<arith::SelectOp>(op)) {
     Value x = bound(1, above), y = bound(2, above);
     if (!x || !y)
       return {};
-    if (!dependsOnData(choice.getCondition()))
+    if (!data.contains(choice.getCondition()))
       return arith::SelectOp::create(builder, loc, choice.getCondition(), x, y);
     return above ? arith::MaxSIOp::create(builder, loc, x, y).getResult()
                  : arith::MinSIOp::create(builder, loc, x, y).getResult();
@@ -129,12 +161,13 @@ static Value boundWithoutData(OpBuilder &builder, Value value, bool above) {
 /// elements: tensors without elements have no steps either, and boxes of them are empty. Tensors that ranges are of do
 /// not change while a program runs. What is made of elements stays: it can wait for them there.
 void attnc::attn::hoistInvariants(Operation *op) {
+  DataDependence data;
   for (Region &region : op->getRegions())
     moveLoopInvariantCode(
         &region, [&](Value value, Region *) { return !region.isAncestor(value.getParentRegion()); },
-        [](Operation *inner, Region *) {
+        [&](Operation *inner, Region *) {
           bool stays = inner->hasTrait<OpTrait::IsTerminator>() || inner->getNumRegions() > 0 ||
-                       llvm::any_of(inner->getOperands(), dependsOnData) ||
+                       llvm::any_of(inner->getOperands(), [&](Value operand) { return data.contains(operand); }) ||
                        llvm::any_of(inner->getResultTypes(), llvm::IsaPred<VectorType>);
           return !stays && (isMemoryEffectFree(inner) || isa<tile::MinMaxOp>(inner));
         },
@@ -143,8 +176,8 @@ void attnc::attn::hoistInvariants(Operation *op) {
 
 void TileBuilder::buildBlockMask() {
   ColumnBounds bounds = buildBounds();
-  Value low = boundWithoutData(builder, bounds.low, /*above=*/false);
-  Value high = boundWithoutData(builder, bounds.high, /*above=*/true);
+  BoundsWithoutData withoutData(builder);
+  Value low = withoutData.find(bounds.low, /*above=*/false), high = withoutData.find(bounds.high, /*above=*/true);
   auto blockMask = tile::BlockMaskOp::create(builder, loc, program.getWorkspaceView(stepsWorkspace), listRow,
                                              low ? low : bounds.low, high ? high : bounds.high, buildColumnStep());
   {

@@ -64,25 +64,26 @@ static Way findWay(Operation &op, Value value) {
   return Way::Unknown;
 }
 
-/// Whether `value` is the same for all elements of a row of `map`.
-static bool isOfRow(Value value, MapOp map) {
-  if (value.getParentRegion() != &map.getBody())
-    return true;
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    unsigned number = argument.getArgNumber(), firstRow = map.getTiles().size();
-    return (number >= firstRow && number < firstRow + map.getRows().size()) ||
-           number + 2 == map.getBody().getNumArguments();
-  }
-  return llvm::all_of(value.getDefiningOp()->getOperands(), [&](Value operand) { return isOfRow(operand, map); });
+/// Values in the body of `map` that are the same for all elements of a row, those from outside left out.
+static DenseSet<Value> findRowValues(MapOp map) {
+  Block &body = map.getBody().front();
+  DenseSet<Value> ofRow;
+  ofRow.insert_range(body.getArguments().slice(map.getTiles().size(), map.getRows().size()));
+  ofRow.insert(*(body.args_end() - 2));
+  for (Operation &op : body)
+    if (llvm::all_of(op.getOperands(),
+                     [&](Value operand) { return operand.getParentBlock() != &body || ofRow.contains(operand); }))
+      ofRow.insert_range(op.getResults());
+  return ofRow;
 }
 
-/// Whether `op` of `map` multiplies `value` by, or divides it by, a number that only the launch knows, and with it
-/// which way it goes.
-static bool isOpen(Operation &op, Value value, MapOp map) {
+/// Whether `op` multiplies `value` by, or divides it by, a number that only the launch knows, and with it which way it
+/// goes.
+static bool isOpen(Operation &op, Value value, llvm::function_ref<bool(Value)> isOfRow) {
   if (!isa<arith::MulFOp, arith::DivFOp>(op))
     return false;
   Value other = op.getOperand(op.getOperand(0) == value);
-  return isOfRow(other, map) && !matchPattern(other, m_Constant());
+  return isOfRow(other) && !matchPattern(other, m_Constant());
 }
 
 /// The operations of `body` that `result`, a value of it, is made by.
@@ -114,13 +115,15 @@ static Chain findChain(MapOp map, OpResult scores) {
       std::tie(chain.obstacle, chain.reason) = std::pair(op, reason.str());
   };
   Block &body = map.getBody().front();
+  const DenseSet<Value> rowValues = findRowValues(map);
+  auto isOfRow = [&](Value v) { return v.getParentBlock() != &body || rowValues.contains(v); };
   auto makers = findMakers(body, body.getTerminator()->getOperand(scores.getResultNumber()));
   for (Operation &op : body) {
     if (!makers.contains(&op) || llvm::none_of(op.getOperands(), [&](Value operand) { return made.contains(operand); }))
       continue;
     bool readsOthers = llvm::any_of(op.getOperands(), [&](Value v) { return v != value && made.contains(v); });
     chain.isSlow |= attn::getFunctionFacts(&op).isSlow();
-    chain.isAlone &= llvm::all_of(op.getOperands(), [&](Value v) { return made.contains(v) || isOfRow(v, map); });
+    chain.isAlone &= llvm::all_of(op.getOperands(), [&](Value v) { return made.contains(v) || isOfRow(v); });
     made.insert_range(op.getResults());
     if (chain.obstacle)
       continue;
@@ -128,7 +131,7 @@ static Chain findChain(MapOp map, OpResult scores) {
     if (readsOthers)
       stop(&op, "they are read twice");
     else if (way == Way::Unknown)
-      stop(&op, isOpen(op, value, map)
+      stop(&op, isOpen(op, value, isOfRow)
                     ? ""
                     : ("'" + op.getName().getStringRef() + "' is not known to rise or fall with them").str());
     falls ^= way == Way::Down;
