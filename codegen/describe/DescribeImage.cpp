@@ -15,6 +15,7 @@ using attn::ArgumentUse;
 using runtime::GridRule;
 
 static_assert(attn::maxWorkspaceRows == runtime::maxWorkspaceRows, "programs count on what launches check");
+static_assert(tile::mostThreads == runtime::maxBlockThreads, "programs and launches know one largest block");
 static_assert(tile::copyUnitBytes == runtime::tensorMapUnitBytes, "programs and launches know one copy engine");
 
 /// The element type of an argument, where one can have it.

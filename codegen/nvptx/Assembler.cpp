@@ -18,14 +18,16 @@ using runtime::Result;
 /// Where programs and libraries of the toolkit are looked for, for messages.
 static std::string places() { return "the PATH, " + cudaPlaces.str(); }
 
-/// Assembles by ptxas. The result is empty where it is too old for `arch` or for this PTX, which the driver may know.
+/// Assembles by ptxas at a level of optimization. The result is empty where it is too old for `arch` or for this PTX,
+/// which the driver may know.
 static Result<AssembledKernel> assembleByPtxas(const std::string &program, const PtxModule &ptx, StringRef arch,
-                                               bool keepLines) {
+                                               bool keepLines, int level) {
   Result<TemporaryFile> input = TemporaryFile::create("attnc", "ptx", ptx.text);
   Result<TemporaryFile> output = TemporaryFile::create("attnc", "cubin");
   if (!input || !output)
     return input ? output.takeError() : input.takeError();
-  std::vector<std::string> arguments = {"-arch=" + arch.str(), "-O3", "-v", input->path(), "-o", output->path()};
+  std::vector<std::string> arguments = {"-arch=" + arch.str(), "-O" + std::to_string(level), "-v", input->path(), "-o",
+                                        output->path()};
   if (keepLines)
     arguments.emplace_back("-lineinfo");
   // The same code in less time: kernels with schedules for short and for long sequences have an entry of each.
@@ -53,22 +55,25 @@ static Result<AssembledKernel> assembleByPtxas(const std::string &program, const
   kernel.cubin.assign(bytes->begin(), bytes->end());
   kernel.report = parseAssemblerLog(report);
   kernel.by = "ptxas";
+  kernel.level = level;
   return kernel;
 }
 
-/// Assembles `ptx`, and leaves no files behind. The result is empty where the assembler is too old.
-static Result<AssembledKernel> assembleBy(const AssemblerOptions &options, const PtxModule &ptx, StringRef arch) {
+/// Assembles `ptx` at a level of optimization, and leaves no files behind. The result is empty where the assembler is
+/// too old.
+static Result<AssembledKernel> assembleBy(const AssemblerOptions &options, const PtxModule &ptx, StringRef arch,
+                                          int level) {
   Assembler assembler = options.assembler;
   bool any = assembler == Assembler::Auto;
   if (any || assembler == Assembler::Ptxas) {
     if (std::string program = findCudaProgram("ptxas"); !program.empty())
-      return assembleByPtxas(program, ptx, arch, options.keepLines);
+      return assembleByPtxas(program, ptx, arch, options.keepLines, level);
     if (!any)
       return runtime::Error{"there is no ptxas in " + places()};
   }
   if (assembler == Assembler::NvJitLink || (any && !ptx.exchangesRegisters)) {
     if (hasNvJitLink())
-      return assembleByNvJitLink(ptx.text, arch);
+      return assembleByNvJitLink(ptx.text, arch, level);
     if (!any)
       return runtime::Error{"there is no libnvJitLink in the loader's path, " + places()};
   }
@@ -79,7 +84,9 @@ static Result<AssembledKernel> assembleBy(const AssemblerOptions &options, const
 }
 
 Result<AssembledKernel> nvptx::assemble(const PtxModule &ptx, StringRef arch, const AssemblerOptions &options) {
-  Result<AssembledKernel> kernel = assembleBy(options, ptx, arch);
+  Result<AssembledKernel> kernel = assembleBy(options, ptx, arch, mostOptimized);
+  if (kernel && kernel->report.findMostSpilled() > mostSpilled)
+    kernel = assembleBy(options, ptx, arch, leastOptimized);
   bool mayBeEmpty = options.assembler == Assembler::None || (options.assembler == Assembler::Auto && !options.required);
   if (kernel && kernel->cubin.empty() && !mayBeEmpty)
     return runtime::Error{"the assembler is too old for " + arch.str() + " or for this version of PTX"};

@@ -37,19 +37,29 @@ struct AssemblerOptions {
   bool keepRefused = false;
 };
 
+/// The level of optimization of assemblers, and that of kernels that spill a lot.
+inline constexpr int mostOptimized = 3, leastOptimized = 1;
+
+/// The most bytes of registers that a kernel may store to memory for want of room and be optimized as others are. Of
+/// one that stores 11 KiB, one of ten thousand random ones, ptxas (13.0.88, levels 2 and 3) computed the row of a
+/// thread again in a register that held part of an address. At level 1 it computes nothing again.
+inline constexpr int64_t mostSpilled = 1024;
+
 /// Assembled PTX.
 struct AssembledKernel {
   std::vector<uint8_t> cubin; ///< empty where nothing assembles
   AssemblerReport report;
-  std::string by; ///< "ptxas", "nvJitLink"; empty where nothing assembles
+  std::string by;            ///< "ptxas", "nvJitLink"; empty where nothing assembles
+  int level = mostOptimized; ///< of optimization
 };
 
 /// Assembles `ptx` for `arch` ("sm_90a"). An assembler that is asked for by name and is not there is an error; without
 /// any, or where it is too old, `Auto` gives an empty result unless one is required.
 ///
 /// nvJitLink assembles for linking with other code, and then ignores `setmaxnreg` (C7504). So ptxas comes first, and
-/// kernels whose warps share registers unevenly are rather left to the driver than to nvJitLink. The toolkit's PTX
-/// compiler is no choice: it comes as a static library (nvptxcompiler_static), which cannot be opened at run time.
+/// kernels whose warps share registers unevenly are rather left to the driver than to nvJitLink. Kernels that spill
+/// more than `mostSpilled` are assembled again, at `leastOptimized`. The toolkit's PTX compiler is no choice: it comes
+/// as a static library (nvptxcompiler_static), which cannot be opened at run time.
 runtime::Result<AssembledKernel> assemble(const PtxModule &ptx, llvm::StringRef arch,
                                           const AssemblerOptions &options = {});
 

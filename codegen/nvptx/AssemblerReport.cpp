@@ -44,6 +44,13 @@ std::vector<AssemblerWarning> AssemblerReport::performanceLosses() const {
   return losses;
 }
 
+int64_t AssemblerReport::findMostSpilled() const {
+  int64_t most = 0;
+  for (const EntryReport &entry : entries)
+    most = std::max(most, entry.spillStoreBytes);
+  return most;
+}
+
 /// Enters a line that warns: "ptxas info    : (C7508) Potential ..." or "ptxas warning : ...".
 static void readWarning(StringRef line, AssemblerReport &report) {
   size_t open = line.find("(C");

@@ -40,6 +40,9 @@ struct AssemblerReport {
   /// The warnings that something costs time: products of warpgroups that wait for each other (C7510 to C7520), register
   /// counts that are not changed (C7504, C7508).
   std::vector<AssemblerWarning> performanceLosses() const;
+
+  /// The most bytes of registers that one of the kernels stores to memory.
+  int64_t findMostSpilled() const;
 };
 
 /// Reads what `ptxas -v` and nvJitLink with `-verbose` write. Lines of other form are passed over.

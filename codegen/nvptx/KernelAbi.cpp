@@ -228,8 +228,8 @@ void KernelAbi::setLaunch(int64_t threads, int64_t sharedBytes, bool persistent)
   function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                     builder.getDenseI32ArrayAttr({static_cast<int32_t>(threads)}));
   // With a block a multiprocessor, and only then, registers move between warpgroups. Of f32, the assembler would spill
-  // some so that one more block fits.
-  if (persistent || floats)
+  // some so that one more block fits, and of the largest blocks, half of all that they have.
+  if (persistent || floats || threads == tile::mostThreads)
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
   SmallVector<Attribute> described = llvm::map_to_vector(maps, [&](const TensorMap &map) -> Attribute {
     return tile::TensorMapAttr::get(

@@ -87,10 +87,11 @@ std::string nvptx::getNvJitLinkPath() {
   return known ? info.dli_fname : "";
 }
 
-Result<AssembledKernel> nvptx::assembleByNvJitLink(StringRef ptx, StringRef arch) {
+Result<AssembledKernel> nvptx::assembleByNvJitLink(StringRef ptx, StringRef arch, int level) {
   const Library &library = *findLibrary();
   std::string archOption = ("-arch=" + arch).str();
-  const char *options[] = {archOption.c_str(), "-O3", "-verbose"};
+  std::string levelOption = "-O" + std::to_string(level);
+  const char *options[] = {archOption.c_str(), levelOption.c_str(), "-verbose"};
   Library::Handle handle = nullptr;
   if (!library.knows(arch) || library.create(&handle, std::size(options), options) != 0)
     return AssembledKernel();
@@ -108,5 +109,6 @@ Result<AssembledKernel> nvptx::assembleByNvJitLink(StringRef ptx, StringRef arch
     return runtime::Error{"nvJitLink does not hand out what it made"};
   kernel.report = parseAssemblerLog(readCudaLog(handle, library.getInfoLogSize, library.getInfoLog));
   kernel.by = "nvJitLink";
+  kernel.level = level;
   return kernel;
 }

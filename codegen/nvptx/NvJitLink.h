@@ -15,9 +15,9 @@ bool hasNvJitLink();
 /// The file of that library; empty where there is none.
 std::string getNvJitLinkPath();
 
-/// Assembles `ptx` in this process; only where `hasNvJitLink()`. An empty result where the library does not know
-/// `arch`.
-runtime::Result<AssembledKernel> assembleByNvJitLink(llvm::StringRef ptx, llvm::StringRef arch);
+/// Assembles `ptx` in this process, at a level of optimization; only where `hasNvJitLink()`. An empty result where the
+/// library does not know `arch`.
+runtime::Result<AssembledKernel> assembleByNvJitLink(llvm::StringRef ptx, llvm::StringRef arch, int level);
 
 } // namespace attnc::nvptx
 

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvrtc/Nvrtc.h"
+#include "codegen/nvptx/Assembler.h"
 #include "codegen/nvptx/CudaTools.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallVector.h"
@@ -84,7 +85,8 @@ static std::string summarizeErrors(StringRef log) {
   return errors.empty() ? log.trim().str() : errors;
 }
 
-Result<CompiledCuda> nvrtc::compileCuda(const CudaSource &source, StringRef arch, bool toPtx) {
+/// Compiles at a level of optimization of the assembler.
+static Result<CompiledCuda> compileAt(int level, const CudaSource &source, StringRef arch, bool toPtx) {
   const Library *library = findLibrary();
   if (!library)
     return runtime::Error{explainMissing()};
@@ -98,8 +100,9 @@ Result<CompiledCuda> nvrtc::compileCuda(const CudaSource &source, StringRef arch
   std::string number = arch.substr(arch.find('_') + 1).str();
   std::string archOption = std::string("--gpu-architecture=") + (toPtx ? "compute_" : "sm_") + number;
   llvm::SmallVector<const char *> options = {archOption.c_str(), "--std=c++17", "--fmad=false", "--generate-line-info"};
+  std::string levelOption = "--ptxas-options=-O" + std::to_string(level);
   if (!toPtx)
-    options.push_back("--ptxas-options=-v");
+    options.append({"--ptxas-options=-v", levelOption.c_str()});
   int result = library->compile(program, static_cast<int>(options.size()), options.data());
   std::string log = nvptx::readCudaLog(program, library->logSize, library->log);
   if (result)
@@ -115,6 +118,13 @@ Result<CompiledCuda> nvrtc::compileCuda(const CudaSource &source, StringRef arch
   compiled.code.resize(size);
   if (size == 0 || get(program, reinterpret_cast<char *>(compiled.code.data())) != 0)
     return runtime::Error{"NVRTC does not hand out what it made"};
+  return compiled;
+}
+
+Result<CompiledCuda> nvrtc::compileCuda(const CudaSource &source, StringRef arch, bool toPtx) {
+  Result<CompiledCuda> compiled = compileAt(nvptx::mostOptimized, source, arch, toPtx);
+  if (compiled && compiled->report.findMostSpilled() > nvptx::mostSpilled)
+    return compileAt(nvptx::leastOptimized, source, arch, toPtx);
   return compiled;
 }
 

@@ -14,8 +14,8 @@ constexpr int64_t copyUnitBytes = 16;
 
 /// Rows of a tile that one warpgroup, and one of its warps, computes and stores.
 constexpr int64_t warpgroupRows = 64, warpRows = 16;
-/// Threads of a warp.
-constexpr int64_t lanesOfWarp = 32;
+/// Threads of a warp, and of the largest block.
+constexpr int64_t lanesOfWarp = 32, mostThreads = 1024;
 
 /// A box of a tensor that the copy engine (TMA) moves to or from shared memory, where its rows follow each other.
 struct TensorBox {

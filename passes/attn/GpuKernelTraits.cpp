@@ -5,6 +5,7 @@
 #include "passes/attn/GpuKernelTraits.h"
 #include "dialect/attn/RegionOps.h"
 #include "dialect/tile/SharedLayout.h"
+#include "dialect/tile/TensorBox.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -126,9 +127,8 @@ static int64_t blockMaskBytesOfStep(KernelOpInterface kernel, Coordinate columns
 }
 
 bool attnc::attn::needsBlockMask(KernelOpInterface kernel, Coordinate columns) {
-  constexpr int64_t lanesOfWarp = 32;
   return !kernel.getBlocks().empty() &&
-         blockMaskBytesOfStep(kernel, columns) * lanesOfWarp <= attnc::tile::blockMaskMinMaxBytes;
+         blockMaskBytesOfStep(kernel, columns) * attnc::tile::lanesOfWarp <= attnc::tile::blockMaskMinMaxBytes;
 }
 
 bool attnc::attn::startsEarly(KernelOpInterface kernel, GpuTargetAttr target) {

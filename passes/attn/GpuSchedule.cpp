@@ -5,6 +5,7 @@
 #include "passes/attn/GpuSchedule.h"
 #include "dialect/attn/AttnDialect.h"
 #include "dialect/attn/TargetInterface.h"
+#include "dialect/tile/TensorBox.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "passes/attn/GpuBackwardSchedule.h"
 #include "passes/attn/GpuCandidates.h"
@@ -94,9 +95,8 @@ static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedu
   if (pipeline.getEarly() && !target.getEarlyStart())
     return kernel.emitError() << "expected no early = true: on " << target.getArch()
                               << " a kernel starts when the one before it has ended";
-  constexpr int64_t mostThreads = 1024;
-  if (int64_t most = mostThreads / warpgroupThreads - (cpAsync ? 0 : 1); pipeline.getConsumers() > most)
-    return kernel.emitError() << "expected at most " << most << " consumers, since a block has up to " << mostThreads
+  if (int64_t most = attnc::tile::mostThreads / warpgroupThreads - (cpAsync ? 0 : 1); pipeline.getConsumers() > most)
+    return kernel.emitError() << "expected at most " << most << " consumers, since a block has up to " << attnc::tile::mostThreads
                               << " threads, got " << pipeline.getConsumers();
   if (Headroom headroom = findHeadroom(kernel); pipeline.getHeadroom() > headroom.most)
     return kernel.emitError() << "expected headroom up to " << headroom.most << headroom.where << ", got "

@@ -33,7 +33,8 @@ int64_t alignOffset(int64_t bytes) {
 /// The assembler within the driver of CUDA 13.0 (580.159) loses instructions of kernels that spill registers: rows were
 /// taken for others in two of ten thousand random ones. Of one that spills 72 bytes it makes code that is right at
 /// level 1, which takes 3 % more time (17 times as much at level 0); of one that spills 5 KiB at level 0 alone. ptxas
-/// is right of the same PTX at all levels, and assembles whatever is compiled where it is.
+/// is right of the same PTX at all levels, and assembles whatever is compiled where it is (of more that it is wrong of,
+/// see codegen/nvptx/Assembler.h).
 constexpr int mostSpilled = 1024;
 
 /// The most bytes that a thread of one of `functions` spills.

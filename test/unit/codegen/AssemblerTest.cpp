@@ -45,6 +45,31 @@ TEST(Assembler, Ptxas) {
   EXPECT_TRUE(kernel->report.performanceLosses().empty());
 }
 
+// Beside registers that are spilled in numbers, ptxas has computed values again in registers that were taken.
+TEST(Assembler, SpillsAreOptimizedLess) {
+  if (findCudaProgram("ptxas").empty())
+    GTEST_SKIP() << "no ptxas";
+  auto makeSum = [](int count) {
+    std::string loads, stores;
+    for (int number = 0; number < count; ++number) {
+      std::string name = "%f" + std::to_string(number), place = "[%rd1+" + std::to_string(4 * number) + "]";
+      loads += "ld.volatile.global.f32 " + name + ", " + place + ";\n";
+      stores += "st.volatile.global.f32 " + place + ", " + name + ";\n";
+    }
+    return makePtx(".reg .f32 %f<" + std::to_string(count) + ">;\n" + loads + stores);
+  };
+  AssemblerOptions options;
+  options.assembler = Assembler::Ptxas;
+  Result<AssembledKernel> kernel = assemble(makeSum(200), "sm_90a", options);
+  ASSERT_TRUE(kernel) << kernel.message();
+  EXPECT_EQ(kernel->report.findMostSpilled(), 0);
+  EXPECT_EQ(kernel->level, mostOptimized);
+  kernel = assemble(makeSum(800), "sm_90a", options);
+  ASSERT_TRUE(kernel) << kernel.message();
+  EXPECT_GT(kernel->report.findMostSpilled(), mostSpilled);
+  EXPECT_EQ(kernel->level, leastOptimized);
+}
+
 TEST(Assembler, NvJitLink) {
   if (!hasNvJitLink())
     GTEST_SKIP() << "no libnvJitLink";
