@@ -33,7 +33,7 @@ private:
   LogicalResult checkLoad(tile::LoadOp load);
   LogicalResult checkProduct(tile::MmaOp product);
   LogicalResult checkElementwise(Operation *op, Block &body, int64_t group);
-  LogicalResult checkCarried(Operation &op, ValueRange yielded);
+  LogicalResult checkCarried(Operation &op);
   LogicalResult checkOther(Operation &op);
 
   const EmitContext &context;
@@ -119,21 +119,10 @@ LogicalResult ProgramCheck::checkElementwise(Operation *op, Block &body, int64_t
   return checkGroup(op, group);
 }
 
-/// What control flow hands on: rows, which have places of their own in memory. What a loop carries is overwritten there
-/// by what comes in its place.
-LogicalResult ProgramCheck::checkCarried(Operation &op, ValueRange yielded) {
-  auto loop = dyn_cast<scf::ForOp>(op);
-  for (auto [number, pair] : llvm::enumerate(llvm::zip_equal(yielded, op.getResults()))) {
-    auto [value, result] = pair;
-    if (!isa<VectorType>(value.getType()))
-      continue;
-    if (tile::isColumnVector(result))
-      return op.emitOpError("has no meaning with a column vector that crosses its edge on a CPU");
-    auto argument = dyn_cast<BlockArgument>(value);
-    if (loop && argument && argument.getOwner() == loop.getBody() && argument.getArgNumber() != number + 1)
-      return op.emitOpError() << "expected what it carries to stay in its place on a CPU; value " << number
-                              << " is what another was";
-  }
+/// What control flow hands on: rows, which have places of their own in memory.
+LogicalResult ProgramCheck::checkCarried(Operation &op) {
+  if (llvm::any_of(op.getResults(), tile::isColumnVector))
+    return op.emitOpError("has no meaning with a column vector that crosses its edge on a CPU");
   return success();
 }
 
@@ -181,13 +170,12 @@ LogicalResult ProgramCheck::check(Operation &op) {
       })
       .Case<tile::ScatterOp, tile::MinMaxOp, tile::LiveRowsOp, tile::PartOp, tile::ReturnOp, scf::YieldOp>(
           [&](auto) { return success(); })
-      .Case([&](scf::ForOp loop) {
-        return failed(checkCarried(*loop, loop.getYieldedValues())) ? failure() : checkBlock(*loop.getBody());
-      })
+      .Case([&](scf::ForOp loop) { return failed(checkCarried(*loop)) ? failure() : checkBlock(*loop.getBody()); })
       .Case([&](scf::IfOp branch) -> LogicalResult {
+        if (failed(checkCarried(*branch)))
+          return failure();
         for (Region &region : branch->getRegions())
-          if (!region.empty() && (failed(checkCarried(*branch, region.front().getTerminator()->getOperands())) ||
-                                  failed(checkBlock(region.front()))))
+          if (!region.empty() && failed(checkBlock(region.front())))
             return failure();
         return success();
       })

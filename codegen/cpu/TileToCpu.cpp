@@ -42,14 +42,20 @@ public:
 
 private:
   using Targets = llvm::DenseMap<Value, Value>;
+  /// Where the row values that a block hands on end.
+  struct Ends {
+    ArrayRef<Value> places; ///< by the operands of its terminator; null for scalars
+    Targets targets;        ///< of each value; of one that ends in several places the first
+  };
 
-  void emitBlock(Block &block, ArrayRef<Value> ends);
-  void flush(SmallVectorImpl<Operation *> &run, const Targets &targets);
-  bool isReadLater(Operation *writer, Value target, ArrayRef<Operation *> run) const;
+  void emitBlock(Block &block, ArrayRef<Value> places);
+  void flush(SmallVectorImpl<Operation *> &run, const Ends &ends);
+  bool isReadLater(Operation *writer, Value target, ArrayRef<Operation *> run, const Ends &ends) const;
   void forPanels(llvm::function_ref<void(Value)> body);
   void copyInto(Value value, Value target);
+  void moveToEnds(ValueRange handed, const Ends &ends);
   void emitFor(scf::ForOp loop);
-  void emitIf(scf::IfOp branch, const Targets &targets);
+  void emitIf(scf::IfOp branch, const Ends &outer);
   void emitUniform(Operation &op);
   Value newState(Value value);
 
@@ -103,29 +109,59 @@ void ProgramEmitter::copyInto(Value value, Value target) {
   forPanels([&](Value panel) { PanelEmitter(context, values, {}, Targets()).copy(panel, value, target); });
 }
 
-/// Whether what is kept in `target` until `writer`, which may be of a run, writes it is read afterwards.
-bool ProgramEmitter::isReadLater(Operation *writer, Value target, ArrayRef<Operation *> run) const {
+/// Brings what a block hands on to where it ends, all at once: what is overwritten may end elsewhere itself.
+void ProgramEmitter::moveToEnds(ValueRange handed, const Ends &ends) {
+  SmallVector<std::pair<Value, Value>> moves, aside;
+  for (auto [value, end] : llvm::zip_equal(handed, ends.places))
+    if (end && values.states.lookup(value) != end)
+      moves.push_back({value, end});
+  auto isRead = [&](Value place) {
+    return llvm::any_of(moves, [&](auto &move) { return values.states.lookup(move.first) == place; });
+  };
+  while (!moves.empty()) {
+    auto *free = llvm::find_if(moves, [&](auto &move) { return !isRead(move.second); });
+    if (free != moves.end()) {
+      copyInto(free->first, free->second);
+      moves.erase(free);
+      continue;
+    }
+    // Each waits for another: one of them is set aside.
+    Value value = moves.front().first, spare = newState(value);
+    copyInto(value, spare);
+    aside.push_back({value, values.states[value]});
+    values.states[value] = spare;
+  }
+  for (auto [value, place] : aside)
+    values.states[value] = place;
+}
+
+/// Whether what is kept in `target` until `writer`, which may be of a run, writes it is read afterwards, be it to end
+/// elsewhere.
+bool ProgramEmitter::isReadLater(Operation *writer, Value target, ArrayRef<Operation *> run, const Ends &ends) const {
   return llvm::any_of(values.states, [&](auto &state) {
     bool isVector = cast<VectorType>(state.first.getType()).getRank() == 1;
-    return state.second == target && llvm::any_of(state.first.getUsers(), [&](Operation *user) {
+    return state.second == target && llvm::any_of(state.first.getUses(), [&](OpOperand &use) {
+             Operation *user = use.getOwner();
              // A run loads row vectors before it stores any.
              if (isVector && llvm::is_contained(run, user))
                return false;
              Operation *here = writer->getBlock()->findAncestorOpInBlock(*user);
-             return here && !here->hasTrait<OpTrait::IsTerminator>() && writer->isBeforeInBlock(here);
+             if (!here || !writer->isBeforeInBlock(here))
+               return false;
+             return !here->hasTrait<OpTrait::IsTerminator>() || ends.places[use.getOperandNumber()] != target;
            });
   });
 }
 
 /// Writes a run of row operations for every panel. A result may go straight to where it ends only if what is kept there
 /// until then is not read afterwards.
-void ProgramEmitter::flush(SmallVectorImpl<Operation *> &run, const Targets &targets) {
+void ProgramEmitter::flush(SmallVectorImpl<Operation *> &run, const Ends &ends) {
   if (run.empty())
     return;
   Targets safe;
-  for (auto [value, target] : targets) {
+  for (auto [value, target] : ends.targets) {
     Operation *writer = value.getDefiningOp();
-    if (writer && llvm::is_contained(run, writer) && !isReadLater(writer, target, run))
+    if (writer && llvm::is_contained(run, writer) && !isReadLater(writer, target, run, ends))
       safe[value] = target;
   }
   forPanels([&](Value panel) { PanelEmitter(context, values, run, safe).emit(panel); });
@@ -134,25 +170,25 @@ void ProgramEmitter::flush(SmallVectorImpl<Operation *> &run, const Targets &tar
   run.clear();
 }
 
-/// Writes a block; `ends` says where the row values that it hands on end, and is null for scalars.
-void ProgramEmitter::emitBlock(Block &block, ArrayRef<Value> ends) {
+/// Writes a block; `places` says where the row values that it hands on end, and is null for scalars.
+void ProgramEmitter::emitBlock(Block &block, ArrayRef<Value> places) {
   ValueRange handed = block.getTerminator()->getOperands();
-  // What ends in several places goes straight to the first.
-  Targets targets;
-  for (auto [value, end] : llvm::zip_equal(handed, ends))
+  Ends ends;
+  ends.places = places;
+  for (auto [value, end] : llvm::zip_equal(handed, places))
     if (end)
-      targets.try_emplace(value, end);
+      ends.targets.try_emplace(value, end);
   SmallVector<Operation *> run;
   for (Operation &op : block.without_terminator()) {
     if (auto live = dyn_cast<tile::LiveRowsOp>(op)) {
       Value count = values.scalar(live.getCount());
       livePanels = arith::CeilDivUIOp::create(context.builder, context.loc, count, context.index(context.panelRows()));
     } else if (holdsRows(op)) {
-      flush(run, targets);
+      flush(run, ends);
       if (auto loop = dyn_cast<scf::ForOp>(op))
         emitFor(loop);
       else
-        emitIf(cast<scf::IfOp>(op), targets);
+        emitIf(cast<scf::IfOp>(op), ends);
     } else if (PanelEmitter::isRowOp(op)) {
       if (!op.hasTrait<OpTrait::ConstantLike>())
         run.push_back(&op);
@@ -160,10 +196,8 @@ void ProgramEmitter::emitBlock(Block &block, ArrayRef<Value> ends) {
       emitUniform(op);
     }
   }
-  flush(run, targets);
-  for (auto [value, end] : llvm::zip_equal(handed, ends))
-    if (end)
-      copyInto(value, end);
+  flush(run, ends);
+  moveToEnds(handed, ends);
 }
 
 void ProgramEmitter::emitUniform(Operation &op) {
@@ -229,7 +263,7 @@ void ProgramEmitter::emitFor(scf::ForOp loop) {
   scf::YieldOp::create(b, context.loc, next);
 }
 
-void ProgramEmitter::emitIf(scf::IfOp branch, const Targets &outer) {
+void ProgramEmitter::emitIf(scf::IfOp branch, const Ends &outer) {
   // Row values go to memory; scalars stay values.
   SmallVector<Type> scalars;
   SmallVector<Value> ends;
@@ -239,8 +273,8 @@ void ProgramEmitter::emitIf(scf::IfOp branch, const Targets &outer) {
       ends.push_back(Value());
       continue;
     }
-    Value target = outer.lookup(result);
-    ends.push_back(target && !isReadLater(branch, target, {}) ? target : newState(result));
+    Value target = outer.targets.lookup(result);
+    ends.push_back(target && !isReadLater(branch, target, {}, outer) ? target : newState(result));
     values.states[result] = ends.back();
   }
   OpBuilder &b = context.builder;

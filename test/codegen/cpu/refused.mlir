@@ -254,23 +254,6 @@ tile.program @doubles(%v: memref<?x?xf32>, %o: memref<?x?xf32>, %n: index, %tile
 // What control flow carries.
 
 module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
-tile.program @swapped(%v: memref<?x?xf32>, %o: memref<?x?xf32>, %n: index, %tile: index)
-    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
-  %c0 = arith.constant 0 : index
-  %zero = arith.constant dense<0.0> : vector<16x16xf32>
-  %t = tile.load %v[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<16x16xf32>
-
-  // expected-error@+1 {{op expected what it carries to stay in its place on a CPU; value 0 is what another was}}
-  %r:2 = scf.for %i = %c0 to %n step %n iter_args(%x = %t, %y = %zero) -> (vector<16x16xf32>, vector<16x16xf32>) {
-    scf.yield %y, %x : vector<16x16xf32>, vector<16x16xf32>
-  }
-  tile.return
-}
-}
-
-// -----
-
-module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
 tile.program @carries_columns(%v: memref<?x?xf32>, %o: memref<?x?xf32>, %n: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
   %c0 = arith.constant 0 : index
