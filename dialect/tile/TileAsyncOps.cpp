@@ -89,7 +89,15 @@ LogicalResult SyncOp::verify() {
   return success();
 }
 
-/// What consumers share are tiles that products take.
+/// What is shared are tiles that products take.
+static LogicalResult verifyFactor(Operation *op, VectorType tile) {
+  constexpr unsigned narrow = 16, wide = 32;
+  if (tile.getRank() != 2 || (tile.getElementTypeBitWidth() != narrow && tile.getElementTypeBitWidth() != wide))
+    return op->emitOpError() << "expected a tile of 16-bit or 32-bit elements, got " << tile;
+  return success();
+}
+
+/// In rings consumers share tiles of 16 bits.
 static LogicalResult verifyNarrow(Operation *op, Type type) {
   auto tile = dyn_cast<VectorType>(type);
   if (!tile || tile.getRank() != 2 || tile.getElementTypeBitWidth() != 16)
@@ -98,14 +106,16 @@ static LogicalResult verifyNarrow(Operation *op, Type type) {
 }
 
 LogicalResult ShareOp::verify() {
-  Type tile = getValue().getType();
+  auto tile = cast<VectorType>(getValue().getType());
+  if (!getRing())
+    return verifyFactor(*this, tile);
   if (failed(verifyNarrow(*this, tile)))
     return failure();
-  if (getRing() && getRing().getType().getElement() != tile)
+  if (getRing().getType().getElement() != tile)
     return emitOpError() << "expected a ring of " << tile << ", got " << getRing().getType();
   return success();
 }
 
 LogicalResult PostOp::verify() { return verifyNarrow(*this, getRing().getType().getElement()); }
 
-LogicalResult TakeOp::verify() { return verifyNarrow(*this, getShared().getType().getTile()); }
+LogicalResult TakeOp::verify() { return verifyFactor(*this, getShared().getType().getTile()); }

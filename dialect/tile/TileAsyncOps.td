@@ -170,7 +170,9 @@ def Tile_ShareOp : Tile_Op<"share", [MemoryEffects<[MemRead, MemWrite]>]> {
   let description = [{
     Each warpgroup writes its rows to the next buffer of `ring`, which `tile-specialize-roles` adds: that is free once all
     consumers have released what it held. Others see it after a `tile.post`, which `tile-insert-sync` adds. Tiles are taken
-    in the order in which they were shared, by `tile.take`.
+    in the order in which they were shared, by `tile.take`. Rings hold tiles of 16-bit elements. Without a ring, as on a CPU,
+    a tile has places of its own in memory, and may be of 32-bit elements: each step of a loop takes as many tiles as it
+    shares, and so do both branches of a condition.
 
     Example: `tile.share %gradients to %ring : !tile.ring<2 x vector<128x64xbf16>> : vector<128x64xbf16>`
   }];
@@ -196,7 +198,8 @@ def Tile_TakeOp : Tile_Op<"take", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "The oldest tile that was shared and has not been taken";
   let description = [{
     The rows of all consumers: whoever takes a tile waits until each has shared its own. `tile-specialize-roles` makes a
-    `tile.get` of it, from the ring that is filled by what shares tiles of that type.
+    `tile.get` of it, from the ring that is filled by what shares tiles of that type. One thread has nobody to wait for: it
+    has shared the tile before.
 
     Example: `%shared = tile.take : !tile.shared<vector<128x64xbf16>>`
   }];

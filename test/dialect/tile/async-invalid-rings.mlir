@@ -146,9 +146,17 @@ func.func @put_table(%ring: !tile.ring<2 x vector<8x16xf16>>, %v: memref<?x8x?xf
 // What consumers share
 //===----------------------------------------------------------------------===//
 
-func.func @share_wide(%g: vector<8x16xf32>) {
+func.func @share_wide(%g: vector<8x16xf64>) {
+  // expected-error@+1 {{op expected a tile of 16-bit or 32-bit elements, got 'vector<8x16xf64>'}}
+  tile.share %g : vector<8x16xf64>
+  return
+}
+
+// -----
+
+func.func @share_wide_ring(%g: vector<8x16xf32>, %r: !tile.ring<2 x vector<8x16xf32>>) {
   // expected-error@+1 {{op expected a tile of 16-bit elements, got 'vector<8x16xf32>'}}
-  tile.share %g : vector<8x16xf32>
+  tile.share %g to %r : !tile.ring<2 x vector<8x16xf32>> : vector<8x16xf32>
   return
 }
 
@@ -179,8 +187,8 @@ func.func @post_numbers(%r: !tile.ring<2 x index>) {
 // -----
 
 func.func @take_wide() {
-  // expected-error@+1 {{op expected a tile of 16-bit elements, got 'vector<8x16xf32>'}}
-  %s = tile.take : !tile.shared<vector<8x16xf32>>
+  // expected-error@+1 {{op expected a tile of 16-bit or 32-bit elements, got 'vector<8x16xi8>'}}
+  %s = tile.take : !tile.shared<vector<8x16xi8>>
   return
 }
 
