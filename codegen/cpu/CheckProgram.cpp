@@ -3,7 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/CheckProgram.h"
-#include "codegen/cpu/PanelEmitter.h"
+#include "codegen/cpu/SharedTiles.h"
 #include "codegen/cpu/Staging.h"
 #include "dialect/tile/VectorKinds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -29,7 +29,8 @@ private:
   LogicalResult check(Operation &op);
   LogicalResult checkVector(Operation &op, Type type);
   LogicalResult checkShapes(Operation &op);
-  LogicalResult checkGroup(Operation *op, int64_t size);
+  LogicalResult checkShape(Operation &op, Type rows);
+  LogicalResult checkGroup(Operation *op, int64_t size, Type rows);
   LogicalResult checkLoad(tile::LoadOp load);
   LogicalResult checkProduct(tile::MmaOp product);
   LogicalResult checkElementwise(Operation *op, Block &body, int64_t group);
@@ -42,7 +43,30 @@ private:
 
 } // namespace
 
-static LogicalResult refuse(Operation *op) { return op->emitOpError("has no meaning on a CPU"); }
+/// Why one thread, which computes what it reads and goes on when it is done, has no use for an operation; empty where
+/// it is none of tiles.
+static StringRef reasonAgainst(Operation *op) {
+  return llvm::TypeSwitch<Operation *, StringRef>(op)
+      .Case<tile::RoleOp>([](auto) { return "one thread carries out a program, and roles run at the same time"; })
+      .Case<tile::PersistentOp>([](auto) { return "each call is for one tile"; })
+      .Case<tile::RingOp, tile::PutOp, tile::GetOp, tile::HeldOp, tile::ReleaseOp, tile::PostOp>(
+          [](auto) { return "nothing copies while its thread computes"; })
+      .Case<tile::StartOp, tile::AwaitOp, tile::SchedBarrierOp>(
+          [](auto) { return "no product goes on while its thread computes"; })
+      .Case<tile::SyncOp, tile::PingPongOp>([](auto) { return "its thread has no other to wait for"; })
+      .Case<tile::SkipOp>([](auto) { return "there are no products of others"; })
+      .Case<tile::BufferOp, tile::StoreOp>([](auto) { return "stores go straight to memory"; })
+      .Case<tile::SplitOp>([](auto) { return "products take f32 as it is"; })
+      .Case<tile::BlockMaskOp>([](auto) { return "each step looks at its mask itself"; })
+      .Case<tile::PhiloxOp>([](auto) { return "'tile-expand-philox' writes it as arithmetic"; })
+      .Case<tile::SoftmaxOp, tile::SoftmaxEndOp>([](auto) { return "'tile-lower-softmax' writes it as arithmetic"; })
+      .Default([](Operation *) { return ""; });
+}
+
+static LogicalResult refuse(Operation *op) {
+  StringRef reason = reasonAgainst(op);
+  return op->emitOpError("has no meaning on a CPU") << (reason.empty() ? "" : ": ") << reason;
+}
 
 /// What a vector's elements may be: floats are held in f32, and an index has no lanes of a tile.
 LogicalResult ProgramCheck::checkVector(Operation &op, Type type) {
@@ -55,57 +79,59 @@ LogicalResult ProgramCheck::checkVector(Operation &op, Type type) {
   return success();
 }
 
-/// Tiles and row vectors have a row for each of the program's, and tiles whole blocks of columns.
+/// Tiles and row vectors have whole registers of rows, and tiles whole blocks of columns.
+LogicalResult ProgramCheck::checkShape(Operation &op, Type rows) {
+  auto type = cast<VectorType>(rows);
+  if (type.getDimSize(0) % context.lanes != 0)
+    return op.emitOpError() << "expected a multiple of " << context.lanes << " rows on this CPU, got " << type;
+  if (type.getRank() == 2 && type.getDimSize(1) % context.columns != 0)
+    return op.emitOpError() << "expected a multiple of " << context.columns << " columns on this CPU, got " << type;
+  return success();
+}
+
 LogicalResult ProgramCheck::checkShapes(Operation &op) {
   for (Value result : op.getResults()) {
     if (failed(checkVector(op, result.getType())))
       return failure();
     if (!PanelEmitter::isRowValue(result) || matchPattern(&op, m_Constant()))
       continue;
-    auto type = cast<VectorType>(result.getType());
-    if (auto rows = static_cast<int64_t>(program.getRows()); type.getDimSize(0) != rows)
-      return op.emitOpError() << "expected tiles and vectors of the " << rows << " rows of the program on a CPU, got "
-                              << type;
-    if (type.getRank() == 2 && type.getDimSize(1) % context.columns != 0)
-      return op.emitOpError() << "expected a multiple of " << context.columns << " columns on this CPU, got " << type;
+    if (failed(checkShape(op, result.getType())))
+      return failure();
   }
   return success();
 }
 
-/// Panels begin with whole groups of rows that share a position.
-LogicalResult ProgramCheck::checkGroup(Operation *op, int64_t size) {
-  if (context.panelRows() % size == 0)
+/// Panels of tiles of so many rows begin with whole groups of rows that share a position.
+LogicalResult ProgramCheck::checkGroup(Operation *op, int64_t size, Type rows) {
+  EmitContext ofRows = context;
+  ofRows.setRows(cast<VectorType>(rows).getDimSize(0));
+  if (ofRows.panelRows() % size == 0)
     return success();
-  return op->emitOpError() << "expected groups that divide the " << context.panelRows() << " rows of a panel, got "
+  return op->emitOpError() << "expected groups that divide the " << ofRows.panelRows() << " rows of a panel, got "
                            << size;
 }
 
 LogicalResult ProgramCheck::checkLoad(tile::LoadOp load) {
   if (PanelEmitter::isRowValue(load.getResult()))
-    return checkGroup(load, load.getRowGroup().size);
+    return checkGroup(load, load.getRowGroup().size, load.getType());
   auto type = cast<VectorType>(load.getType());
   if (type.getRank() == 1)
     return success();
+  bool isOfProduct = llvm::any_of(load->getUsers(), llvm::IsaPred<tile::MmaOp>);
   if (!load.getGroup().empty() || load.getBlocked())
-    return load.emitOpError() << "expected rows by themselves for the right operand of a product on a CPU, got '"
-                              << (load.getBlocked() ? "blocked" : "group") << "'";
+    return load.emitOpError() << "expected rows by themselves for "
+                              << (isOfProduct ? "the right operand of a product" : "a tile that gives a row")
+                              << " on a CPU, got '" << (load.getBlocked() ? "blocked" : "group") << "'";
   for (int64_t axis : {0, 1})
-    if (type.getDimSize(axis) % context.columns != 0)
+    if (isOfProduct && type.getDimSize(axis) % context.columns != 0)
       return load.emitOpError() << "expected multiples of " << context.columns
                                 << " rows and columns for the right operand of a product on this CPU, got " << type;
   return success();
 }
 
 LogicalResult ProgramCheck::checkProduct(tile::MmaOp product) {
-  if (product.getLeftTransposed())
-    return product.emitOpError("has no meaning with 'left_transposed' on a CPU");
-  if (!isa<VectorType>(product.getA().getType()) || !isa<VectorType>(product.getB().getType()))
-    return product.emitOpError("has no meaning with tiles in shared memory on a CPU");
-  auto load = product.getB().getDefiningOp<tile::LoadOp>();
-  if (!load || !isStaged(load))
-    return product.emitOpError("expected a right operand that is loaded, on a CPU");
   constexpr int64_t productsOfStep = 8;
-  if (int64_t depth = columnsOf(product.getA()); depth % productsOfStep != 0)
+  if (int64_t depth = depthOf(product); depth % productsOfStep != 0)
     return product.emitOpError() << "expected sums of a multiple of " << productsOfStep << " products on a CPU, got "
                                  << depth;
   return success();
@@ -116,7 +142,7 @@ LogicalResult ProgramCheck::checkElementwise(Operation *op, Block &body, int64_t
   for (Operation &inner : body.without_terminator())
     if (inner.getNumResults() == 0 || inner.getNumRegions() != 0)
       return refuse(&inner);
-  return checkGroup(op, group);
+  return op->getNumResults() == 0 ? success() : checkGroup(op, group, op->getResult(0).getType());
 }
 
 /// What control flow hands on: rows, which have places of their own in memory.
@@ -150,26 +176,30 @@ LogicalResult ProgramCheck::checkOther(Operation &op) {
   return isElementwise && !isOfBits ? success() : refuse(&op);
 }
 
+/// Whether an operation goes over the rows of an operand, which no result of it says: constants have any.
+static bool readsRows(OpOperand &use) {
+  return isa<tile::StoreOp, tile::ShareOp, tile::ScatterOp>(use.getOwner()) || readsWhole(use);
+}
+
 LogicalResult ProgramCheck::check(Operation &op) {
   if (failed(checkShapes(op)))
     return failure();
+  for (OpOperand &use : op.getOpOperands())
+    if (isa<VectorType>(use.get().getType()) && readsRows(use) && failed(checkShape(op, use.get().getType())))
+      return failure();
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
       .Case([&](tile::LoadOp load) { return checkLoad(load); })
       .Case([&](tile::StoreOp store) -> LogicalResult {
         if (store.getBuffer())
-          return store.emitOpError("has no meaning with a buffer on a CPU");
-        return checkGroup(store, store.getRowGroup().size);
+          return refuse(store);
+        return checkGroup(store, store.getRowGroup().size, store.getValue().getType());
       })
       .Case([&](tile::MmaOp product) { return checkProduct(product); })
       .Case<tile::MapOp, tile::MaskOp>(
           [&](auto map) { return checkElementwise(map, map.getBody().front(), static_cast<int64_t>(map.getGroup())); })
-      .Case([&](tile::ReduceOp reduce) -> LogicalResult {
-        if (reduce.getPartial())
-          return reduce.emitOpError("has no meaning with 'partial' on a CPU, where one lane has a row");
-        return success();
-      })
-      .Case<tile::ScatterOp, tile::MinMaxOp, tile::LiveRowsOp, tile::PartOp, tile::ReturnOp, scf::YieldOp>(
-          [&](auto) { return success(); })
+      .Case<tile::ReduceOp, tile::LanePartialOp, tile::WarpReduceOp, tile::AnyOp, tile::ScatterOp, tile::ShareOp,
+            tile::TakeOp, tile::ReadOp, tile::RowOp, tile::MinMaxOp, tile::LiveRowsOp, tile::PartOp, tile::ReturnOp,
+            scf::YieldOp>([&](auto) { return success(); })
       .Case([&](scf::ForOp loop) { return failed(checkCarried(*loop)) ? failure() : checkBlock(*loop.getBody()); })
       .Case([&](scf::IfOp branch) -> LogicalResult {
         if (failed(checkCarried(*branch)))
@@ -193,5 +223,10 @@ LogicalResult attnc::cpu::checkProgram(const EmitContext &context, tile::Program
   if (static_cast<int64_t>(program.getPanel()) % context.lanes != 0)
     return program.emitOpError() << "expected panels of a multiple of " << context.lanes << " rows on this CPU, got "
                                  << program.getPanel();
-  return ProgramCheck(context, program).checkBlock(program.getBody().front());
+  // Rings come before roles, and are there for them.
+  if (auto roles = program.getBody().getOps<tile::RoleOp>(); !roles.empty())
+    return refuse(*roles.begin());
+  if (failed(ProgramCheck(context, program).checkBlock(program.getBody().front())))
+    return failure();
+  return success(succeeded(countSharedTiles(program)));
 }

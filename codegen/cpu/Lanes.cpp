@@ -9,6 +9,13 @@
 using namespace mlir;
 using namespace attnc::cpu;
 
+void EmitContext::setRows(int64_t rows) {
+  vectors = ownVectors;
+  while (rows % panelRows() != 0)
+    --vectors;
+  panels = rows / panelRows();
+}
+
 Value EmitContext::allocate(ArrayRef<int64_t> shape, Type element) {
   int64_t bytes = element.isIndex() ? 8 : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
   for (int64_t size : shape)

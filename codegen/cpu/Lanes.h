@@ -36,9 +36,15 @@ struct EmitContext {
   bool bf16Tiles;           ///< products of bf16 go by tile registers
   mlir::Value scratch;      ///< memref<?xi8>: the worker's memory
   int64_t scratchBytes = 0; ///< handed out so far
+  int64_t ownRows = 0;      ///< rows of the program's tiles
+  int64_t ownVectors = 0;   ///< registers of their panels
 
   /// Rows of a panel.
   int64_t panelRows() const { return lanes * vectors; }
+
+  /// From now on the work is on tiles of `rows` rows, whole registers of them: those of the program in its panels,
+  /// others in panels of at most as many registers that divide them.
+  void setRows(int64_t rows);
 
   /// A new buffer in the worker's scratch memory, on a cache line of its own.
   mlir::Value allocate(llvm::ArrayRef<int64_t> shape, mlir::Type element);

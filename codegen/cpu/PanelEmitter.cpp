@@ -33,7 +33,7 @@ bool PanelEmitter::isRowValue(Value value) {
 bool PanelEmitter::isRowOp(Operation &op) {
   if (op.getNumRegions() != 0 && !isa<tile::MapOp, tile::MaskOp>(op))
     return false;
-  return llvm::any_of(op.getResults(), isRowValue) || isa<tile::StoreOp, tile::ScatterOp>(op);
+  return llvm::any_of(op.getResults(), isRowValue) || isa<tile::StoreOp, tile::ShareOp, tile::ScatterOp>(op);
 }
 
 static bool isTile(Value value) {
@@ -41,7 +41,11 @@ static bool isTile(Value value) {
   return type && type.getRank() == 2;
 }
 
-int64_t attnc::cpu::columnsOf(Value tile) { return cast<VectorType>(tile.getType()).getDimSize(1); }
+int64_t attnc::cpu::columnsOf(Value tile) { return tile::getTileType(tile).getDimSize(1); }
+
+int64_t attnc::cpu::depthOf(tile::MmaOp op) {
+  return tile::getTileType(op.getA()).getDimSize(op.getLeftTransposed() ? 0 : 1);
+}
 
 bool PanelEmitter::usedOutside(Value value) const {
   return !targets.contains(value) &&
@@ -61,7 +65,7 @@ bool PanelEmitter::isDeferred(Value value) const {
   if (isa<tile::MapOp, tile::MaskOp>(user))
     return true;
   // An operation with several results is evaluated once.
-  return isa<tile::StoreOp, tile::ReduceOp>(user) && value.getDefiningOp()->getNumResults() == 1;
+  return isa<tile::StoreOp, tile::ShareOp, tile::ReduceOp>(user) && value.getDefiningOp()->getNumResults() == 1;
 }
 
 /// The reductions of a tile whose starting values are known when the tile is computed.
@@ -345,6 +349,12 @@ Lanes PanelEmitter::rowVector(Value value) {
 void PanelEmitter::emitRowVectorOp(Operation *op) {
   OpBuilder &b = context.builder;
   Value result = op->getResult(0);
+  // A row's sum has one part: one lane has the row.
+  if (isa<tile::LanePartialOp, tile::WarpReduceOp>(op)) {
+    Lanes whole = rowVector(op->getOperand(0));
+    rows[result] = whole;
+    return;
+  }
   Lanes &lanes = rows[result];
   lanes.clear();
   if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
@@ -398,12 +408,16 @@ void PanelEmitter::emitReduce(tile::ReduceOp op) {
 void PanelEmitter::emit(Value panelNumber) {
   panel = panelNumber;
   for (Operation *op : run) {
-    if (auto product = dyn_cast<tile::MmaOp>(op); product && matchPattern(product.getA(), m_Constant()))
-      stored(product.getA());
+    if (auto product = dyn_cast<tile::MmaOp>(op); product && !product.getLeftTransposed())
+      bringLeft(product.getA());
     if (auto load = dyn_cast<tile::LoadOp>(op)) {
       emitLoad(load);
     } else if (auto store = dyn_cast<tile::StoreOp>(op)) {
       emitStore(store);
+    } else if (auto share = dyn_cast<tile::ShareOp>(op)) {
+      copyToWhole(share.getValue(), values.shared.lookup(share));
+    } else if (auto read = dyn_cast<tile::ReadOp>(op)) {
+      emitRead(read);
     } else if (auto scatter = dyn_cast<tile::ScatterOp>(op)) {
       emitScatter(scatter);
     } else if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
@@ -435,6 +449,16 @@ void PanelEmitter::copy(Value panelNumber, Value value, Value target) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   storeBlock(evaluate(value, loop.getInductionVar()), target, loop.getInductionVar());
+}
+
+Value PanelEmitter::any(Value panelNumber, Value conditions) {
+  panel = panelNumber;
+  Value found;
+  for (Value lanes : rowVector(conditions)) {
+    Value one = vector::ReductionOp::create(context.builder, context.loc, vector::CombiningKind::OR, lanes);
+    found = found ? arith::OrIOp::create(context.builder, context.loc, found, one).getResult() : one;
+  }
+  return found;
 }
 
 /// Writes a row vector to [panels][rows].

@@ -27,8 +27,10 @@ struct ProgramValues {
   llvm::DenseMap<mlir::Value, mlir::Value> tileRows, tileColumns;
   /// Loaded rows for tile registers: [panels][columns / 2][2 * rows] or, of one panel, [columns / 2][2 * rows].
   llvm::DenseMap<mlir::Value, mlir::Value> pairs;
-  llvm::DenseMap<mlir::Value, mlir::Value> columns; ///< column vectors: [columns]
-  llvm::DenseMap<mlir::Value, mlir::Value> states;  ///< tiles [panels][columns][rows], row vectors [panels][rows]
+  llvm::DenseMap<mlir::Value, mlir::Value> columns;      ///< column vectors: [columns]
+  llvm::DenseMap<mlir::Value, mlir::Value> states;       ///< tiles [panels][columns][rows], row vectors [panels][rows]
+  llvm::DenseMap<mlir::Value, mlir::Value> whole;        ///< tiles that are read across rows: [rows][columns]
+  llvm::DenseMap<mlir::Operation *, mlir::Value> shared; ///< where `tile.share` writes, in the same form
   /// The regions that are functions, by their operations.
   llvm::DenseMap<mlir::Operation *, RegionFunction> functions;
 
@@ -58,6 +60,10 @@ public:
   void emit(mlir::Value panel);
   /// Copies a value that was computed before into a buffer of the form of `values.states`.
   void copy(mlir::Value panel, mlir::Value value, mlir::Value target);
+  /// Whether a condition that was computed before holds in any row of the panel.
+  mlir::Value any(mlir::Value panel, mlir::Value conditions);
+  /// Copies the panel's rows of a tile that was computed before to the tile `whole`, [rows][columns].
+  void copyWhole(mlir::Value panel, mlir::Value tile, mlir::Value whole);
 
   /// Whether an operation works on rows, and so belongs into a run.
   static bool isRowOp(mlir::Operation &op);
@@ -107,6 +113,8 @@ private:
   void emitReduce(tile::ReduceOp op);
 
   // Memory.
+  mlir::Value placeFor(mlir::Value value);
+  mlir::Value bufferOf(mlir::Value tile);
   void emitLoad(tile::LoadOp op);
   void loadPairs(tile::LoadOp op);
   void emitStore(tile::StoreOp op);
@@ -132,6 +140,14 @@ private:
   void forElements(const PanelAccess &access, int64_t columnsOfSquare, int64_t columnsOfSingle,
                    llvm::function_ref<void(mlir::Value, mlir::Value)> square,
                    llvm::function_ref<void(mlir::Value, mlir::Value)> single);
+  void copyIn(const PanelAccess &access, mlir::Value buffer);
+  void copyOut(const PanelAccess &access, mlir::Value buffer, mlir::Type element, bool accumulate);
+
+  // Tiles that are read as a whole.
+  PanelAccess accessOfWhole(mlir::Value whole, bool isTurned);
+  void copyToWhole(mlir::Value tile, mlir::Value whole);
+  void emitRead(tile::ReadOp op);
+  void bringLeft(mlir::Value tile);
   void finish();
 
   EmitContext &context;

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace attnc;
@@ -116,6 +117,27 @@ void PanelEmitter::forElements(const PanelAccess &access, int64_t columnsOfSquar
   });
 }
 
+/// Copies elements that are live from where they are to `buffer`.
+void PanelEmitter::copyIn(const PanelAccess &access, Value buffer) {
+  OpBuilder &b = context.builder;
+  Location loc = context.loc;
+  auto loadSquare = [&](Value row, Value column) {
+    auto narrowType = VectorType::get({squareBlock}, cast<MemRefType>(access.view.getType()).getElementType());
+    SmallVector<Value> square;
+    for (int64_t n = 0; n < squareBlock; ++n)
+      square.push_back(
+          widen(context, vector::LoadOp::create(b, loc, narrowType, access.view,
+                                                viewIndices(access, context.add(row, context.index(n)), column))));
+    for (auto [n, turned] : llvm::enumerate(transposed(context, square)))
+      vector::StoreOp::create(b, loc, turned, buffer,
+                              elementIndices(access, buffer, row, context.add(column, context.index(n))));
+  };
+  forElements(access, squareBlock, /*columnsOfSingle=*/1, loadSquare, [&](Value row, Value column) {
+    Value loaded = memref::LoadOp::create(b, loc, access.view, viewIndices(access, row, column));
+    memref::StoreOp::create(b, loc, widen(context, loaded), buffer, elementIndices(access, buffer, row, column));
+  });
+}
+
 /// Copies rows of a view into a panel, transposed: buffer[column][row]. Rows and columns past the limits are 0.
 void PanelEmitter::emitLoad(tile::LoadOp op) {
   auto isTileProduct = [&](Operation *user) {
@@ -130,38 +152,13 @@ void PanelEmitter::emitLoad(tile::LoadOp op) {
   Location loc = context.loc;
   auto type = cast<VectorType>(op.getResult().getType());
   PanelAccess access = accessOf(op, type);
-  bool isVector = type.getRank() == 1;
   Type element = storageType(type.getElementType());
-
-  Value state;
-  if (usedOutside(op.getResult()) || isVector) {
-    SmallVector<int64_t> shape{context.panels, context.panelRows()};
-    if (!isVector)
-      shape.insert(shape.begin() + 1, access.columns);
-    state = values.states[op.getResult()] = context.allocate(shape, element);
-  } else {
-    state = buffers[op.getResult()] = context.allocate({access.columns, context.panelRows()}, element);
-  }
+  Value state = placeFor(op.getResult());
   auto clear = [&](Value row, Value column) {
     memref::StoreOp::create(b, loc, context.constant(element, 0), state, elementIndices(access, state, row, column));
   };
-
-  auto loadSquare = [&](Value row, Value column) {
-    auto narrowType = VectorType::get({squareBlock}, cast<MemRefType>(access.view.getType()).getElementType());
-    SmallVector<Value> square;
-    for (int64_t n = 0; n < squareBlock; ++n)
-      square.push_back(
-          widen(context, vector::LoadOp::create(b, loc, narrowType, access.view,
-                                                viewIndices(access, context.add(row, context.index(n)), column))));
-    for (auto [n, turned] : llvm::enumerate(transposed(context, square)))
-      vector::StoreOp::create(b, loc, turned, state,
-                              elementIndices(access, state, row, context.add(column, context.index(n))));
-  };
   Value zero = context.index(0), allColumns = context.index(access.columns);
-  forElements(access, squareBlock, /*columnsOfSingle=*/1, loadSquare, [&](Value row, Value column) {
-    Value loaded = memref::LoadOp::create(b, loc, access.view, viewIndices(access, row, column));
-    memref::StoreOp::create(b, loc, widen(context, loaded), state, elementIndices(access, state, row, column));
-  });
+  copyIn(access, state);
   forRange(context, zero, access.liveRows, 1, [&](Value row) {
     forRange(context, access.liveColumns, allColumns, 1, [&](Value column) { clear(row, column); });
   });
@@ -169,11 +166,64 @@ void PanelEmitter::emitLoad(tile::LoadOp op) {
            [&](Value row) { forRange(context, zero, allColumns, 1, [&](Value column) { clear(row, column); }); });
 }
 
-/// Copies a panel out, row by row, as far as the limits go, or adds it to what is there, element by element: other
-/// threads may add to the same.
-void PanelEmitter::emitStore(tile::StoreOp op) {
+/// The buffer of what is brought from memory: a state where others read it, and of row vectors.
+Value PanelEmitter::placeFor(Value value) {
+  auto type = cast<VectorType>(value.getType());
+  Type element = storageType(type.getElementType());
+  bool isVector = type.getRank() == 1;
+  if (!usedOutside(value) && !isVector)
+    return buffers[value] = context.allocate({columnsOf(value), context.panelRows()}, element);
+  SmallVector<int64_t> shape{context.panels, context.panelRows()};
+  if (!isVector)
+    shape.insert(shape.begin() + 1, columnsOf(value));
+  return values.states[value] = context.allocate(shape, element);
+}
+
+/// The buffer of a tile that is copied out: one that it is computed to for that, where nothing else has stored it.
+Value PanelEmitter::bufferOf(Value tile) {
+  if (Value buffer = findStored(tile))
+    return buffer;
+  OpBuilder &b = context.builder;
+  bringRows(tile.getDefiningOp());
+  Value buffer = context.allocate({columnsOf(tile), context.panelRows()},
+                                  storageType(cast<VectorType>(tile.getType()).getElementType()));
+  auto loop = scf::ForOp::create(b, context.loc, context.index(0), context.index(columnsOf(tile)),
+                                 context.index(context.columns));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value column = loop.getInductionVar();
+  storeBlock(evaluate(tile, column), buffer, column);
+  return buffer;
+}
+
+/// Copies elements of a buffer that are live out, row by row, as elements of `element`; with `accumulate` they are
+/// added to what is there, one by one: other threads may add to the same.
+void PanelEmitter::copyOut(const PanelAccess &access, Value buffer, Type element, bool accumulate) {
   OpBuilder &b = context.builder;
   Location loc = context.loc;
+  auto storeSquare = [&](Value row, Value column) {
+    auto held = VectorType::get({squareBlock}, cast<MemRefType>(buffer.getType()).getElementType());
+    SmallVector<Value> square;
+    for (int64_t n = 0; n < squareBlock; ++n)
+      square.push_back(vector::LoadOp::create(
+          b, loc, held, buffer, elementIndices(access, buffer, row, context.add(column, context.index(n)))));
+    for (auto [n, turned] : llvm::enumerate(transposed(context, square)))
+      vector::StoreOp::create(b, loc, narrow(context, turned, element), access.view,
+                              viewIndices(access, context.add(row, context.index(n)), column));
+  };
+  forElements(access, squareBlock, /*columnsOfSingle=*/1, storeSquare, [&](Value row, Value column) {
+    Value loaded = memref::LoadOp::create(b, loc, buffer, elementIndices(access, buffer, row, column));
+    if (accumulate) {
+      memref::AtomicRMWOp::create(b, loc, arith::AtomicRMWKind::addf, loaded, access.view,
+                                  viewIndices(access, row, column));
+      return;
+    }
+    memref::StoreOp::create(b, loc, narrow(context, loaded, element), access.view, viewIndices(access, row, column));
+  });
+}
+
+/// Copies a panel out as far as the limits go, or adds it to what is there.
+void PanelEmitter::emitStore(tile::StoreOp op) {
   auto type = cast<VectorType>(op.getValue().getType());
   PanelAccess access = accessOf(op, type);
   Value buffer;
@@ -183,45 +233,66 @@ void PanelEmitter::emitStore(tile::StoreOp op) {
     for (auto [number, vector] : llvm::enumerate(rowVector(op.getValue())))
       context.storeVector(asStored(vector), buffer, zero, static_cast<int64_t>(number));
   } else {
-    buffer = findStored(op.getValue());
-    if (!buffer) {
-      bringRows(op.getValue().getDefiningOp());
-      buffer = context.allocate({access.columns, context.panelRows()}, b.getF32Type());
-      auto loop = scf::ForOp::create(b, loc, zero, context.index(access.columns), context.index(context.columns));
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(loop.getBody());
-      Value column = loop.getInductionVar();
-      storeBlock(evaluate(op.getValue(), column), buffer, column);
-    }
+    buffer = bufferOf(op.getValue());
   }
   if (op.getAccumulate()) {
     // The tile's rows are added all, or none.
     Value isBelow =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, values.scalar(op.getIndices()[access.rowAxis]),
-                              values.scalar(op.getLimits()[0]));
-    access.liveRows = arith::SelectOp::create(b, loc, isBelow, context.index(context.panelRows()), zero);
+        arith::CmpIOp::create(context.builder, context.loc, arith::CmpIPredicate::slt,
+                              values.scalar(op.getIndices()[access.rowAxis]), values.scalar(op.getLimits()[0]));
+    access.liveRows =
+        arith::SelectOp::create(context.builder, context.loc, isBelow, context.index(context.panelRows()), zero);
     access.liveColumns = context.index(access.columns);
   }
-  auto storeSquare = [&](Value row, Value column) {
-    auto held = VectorType::get({squareBlock}, cast<MemRefType>(buffer.getType()).getElementType());
-    SmallVector<Value> square;
-    for (int64_t n = 0; n < squareBlock; ++n)
-      square.push_back(vector::LoadOp::create(
-          b, loc, held, buffer, elementIndices(access, buffer, row, context.add(column, context.index(n)))));
-    for (auto [n, turned] : llvm::enumerate(transposed(context, square)))
-      vector::StoreOp::create(b, loc, narrow(context, turned, type.getElementType()), access.view,
-                              viewIndices(access, context.add(row, context.index(n)), column));
-  };
-  forElements(access, squareBlock, /*columnsOfSingle=*/1, storeSquare, [&](Value row, Value column) {
-    Value element = memref::LoadOp::create(b, loc, buffer, elementIndices(access, buffer, row, column));
-    if (op.getAccumulate()) {
-      memref::AtomicRMWOp::create(b, loc, arith::AtomicRMWKind::addf, element, access.view,
-                                  viewIndices(access, row, column));
-      return;
-    }
-    memref::StoreOp::create(b, loc, narrow(context, element, type.getElementType()), access.view,
-                            viewIndices(access, row, column));
-  });
+  copyOut(access, buffer, type.getElementType(), op.getAccumulate());
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles that are read as a whole
+//===----------------------------------------------------------------------===//
+
+/// The panel's rows of a tile [rows][columns], or with `isTurned` of the tile that has its columns as rows.
+PanelEmitter::PanelAccess PanelEmitter::accessOfWhole(Value whole, bool isTurned) {
+  int64_t rowAxis = isTurned ? 1 : 0, columnAxis = 1 - rowAxis;
+  int64_t columns = cast<MemRefType>(whole.getType()).getDimSize(columnAxis);
+  SmallVector<Value> base(2, context.index(0));
+  base[rowAxis] = context.mul(panel, context.index(context.panelRows()));
+  return {whole,
+          base,
+          rowAxis,
+          columnAxis,
+          tile::RowGroup({}),
+          columns,
+          context.index(context.panelRows()),
+          context.index(columns),
+          {},
+          /*blocked=*/false};
+}
+
+void PanelEmitter::copyToWhole(Value tile, Value whole) {
+  copyOut(accessOfWhole(whole, /*isTurned=*/false), bufferOf(tile), cast<MemRefType>(whole.getType()).getElementType(),
+          /*accumulate=*/false);
+}
+
+void PanelEmitter::copyWhole(Value panelNumber, Value tile, Value whole) {
+  panel = panelNumber;
+  copyToWhole(tile, whole);
+}
+
+void PanelEmitter::emitRead(tile::ReadOp op) {
+  copyIn(accessOfWhole(values.whole.lookup(op.getTile()), op.getTransposed()), placeFor(op.getResult()));
+}
+
+/// Stores the left operand of a product: a constant, or the panel's rows of what is in shared memory.
+void PanelEmitter::bringLeft(Value tile) {
+  if (isa<tile::SharedTileType>(tile.getType()) && !buffers.contains(tile)) {
+    Value whole = values.whole.lookup(tile);
+    buffers[tile] =
+        context.allocate({columnsOf(tile), context.panelRows()}, cast<MemRefType>(whole.getType()).getElementType());
+    copyIn(accessOfWhole(whole, /*isTurned=*/false), buffers[tile]);
+  } else if (matchPattern(tile, m_Constant())) {
+    stored(tile);
+  }
 }
 
 /// Adds the elements of a panel one by one. Other threads may add to the same.

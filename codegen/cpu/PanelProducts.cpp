@@ -18,9 +18,12 @@ using namespace attnc::cpu;
 ColumnBlock PanelEmitter::sumProducts(tile::MmaOp op, Value column, Value low, Value high) {
   OpBuilder &b = context.builder;
   Location loc = context.loc;
-  Value a = findStored(op.getA());
-  Value packed = values.packed(op.getB(), op.getTransposed());
+  bool isTurned = op.getLeftTransposed();
+  Value a = isTurned ? values.whole.lookup(op.getA()) : findStored(op.getA());
+  bool isLoaded = isa_and_nonnull<tile::LoadOp>(op.getB().getDefiningOp());
+  Value packed = isLoaded ? values.packed(op.getB(), op.getTransposed()) : values.whole.lookup(op.getB());
   assert(a && packed && "factors are stored before they are multiplied");
+  Value firstRow = isTurned ? context.mul(panel, context.index(context.panelRows())) : Value();
   // Four steps of the sum a turn: enough to hide the loop's own work, little enough for the instruction cache.
   constexpr int64_t unroll = 4;
   Value zero = context.splat(context.constant(b.getF32Type(), 0));
@@ -42,7 +45,7 @@ ColumnBlock PanelEmitter::sumProducts(tile::MmaOp op, Value column, Value low, V
     SmallVector<Value> sums(loop.getRegionIterArgs());
     for (int64_t step = 0; step < unroll; ++step) {
       Value k = context.add(loop.getInductionVar(), context.index(step));
-      SmallVector<Value> indices = bufferIndices(a, k);
+      SmallVector<Value> indices = isTurned ? SmallVector<Value>{k, firstRow} : bufferIndices(a, k);
       Lanes factor;
       for (int64_t number = 0; number < context.vectors; ++number)
         factor.push_back(context.loadVector(a, indices, number));
@@ -141,9 +144,9 @@ static int64_t pieceOf(int64_t depth) {
 /// would be wasted.
 ColumnBlock PanelEmitter::evaluateMma(tile::MmaOp op, Value column) {
   OpBuilder &b = context.builder;
-  int64_t depth = columnsOf(op.getA());
+  int64_t depth = depthOf(op);
   int64_t piece = pieceOf(depth);
-  bool isExact = cast<VectorType>(op.getA().getType()).getElementType().isF32();
+  bool isExact = tile::getTileType(op.getA()).getElementType().isF32();
   // What is added to an accumulator is a piece of a longer sum already.
   bool isWhole = matchPattern(op.getAcc(), m_AnyZeroFloat());
   prefetchNext(op, arith::DivUIOp::create(b, context.loc, column, context.index(context.columns)),

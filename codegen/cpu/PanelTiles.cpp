@@ -30,7 +30,7 @@ static bool isOfBf16(Value value) {
 /// shape in all of a function, so that those of a rest would be others', of which there are eight.
 static bool isLeftOfStaged(OpOperand &use) {
   auto product = dyn_cast<tile::MmaOp>(use.getOwner());
-  if (!product || use.getOperandNumber() != 0)
+  if (!product || use.getOperandNumber() != 0 || product.getLeftTransposed())
     return false;
   auto load = product.getB().getDefiningOp<tile::LoadOp>();
   return load && isOfBf16(product.getB()) && isStaged(load) && columnsOf(product.getA()) % tileDepth == 0 &&

@@ -59,8 +59,10 @@ Value attnc::cpu::narrow(EmitContext &context, Value held, Type element) {
   return arith::TruncIOp::create(b, loc, like(element), held);
 }
 
-/// Whether `use` is the right operand of a product.
-static bool isRight(OpOperand &use) { return isa<tile::MmaOp>(use.getOwner()) && use.getOperandNumber() == 1; }
+/// Whether `use` is the right operand of a product, or gives one of its rows.
+static bool isRight(OpOperand &use) {
+  return (isa<tile::MmaOp>(use.getOwner()) && use.getOperandNumber() == 1) || isa<tile::RowOp>(use.getOwner());
+}
 
 bool attnc::cpu::isStaged(tile::LoadOp load) { return !load->use_empty() && llvm::all_of(load->getUses(), isRight); }
 
@@ -246,7 +248,7 @@ static Value copyRows(EmitContext &context, const TileCopy &tile, Type element) 
   Type stored = tile.type.getElementType();
   Value buffer = context.allocate({tile.rows(), tile.columns()}, element);
   Value zero = context.index(0), columns = context.index(tile.columns());
-  if (tile.liveColumns) {
+  if (tile.liveColumns || stored.isInteger(1)) {
     copyRest(context, tile, zero, buffer, [](Value row, Value column) { return SmallVector<Value>{row, column}; });
     return buffer;
   }
@@ -303,6 +305,11 @@ void attnc::cpu::stageTile(EmitContext &context, ProgramValues &values, tile::Lo
   OpBuilder &b = context.builder;
   TileCopy tile(context, values, load);
   for (Operation *user : load->getUsers()) {
+    if (isa<tile::RowOp>(user)) {
+      if (Value &buffer = values.whole[load.getResult()]; !buffer)
+        buffer = copyRows(context, tile, storageType(tile.type.getElementType()));
+      continue;
+    }
     auto product = cast<tile::MmaOp>(user);
     bool byRows = product.getTransposed();
     if (usesTiles(context, product)) {

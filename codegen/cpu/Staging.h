@@ -28,8 +28,11 @@ llvm::SmallVector<mlir::Value> transposed(EmitContext &context, llvm::ArrayRef<m
 /// A held scalar (or vector) as an element of a tensor. Floats were rounded before, so that nothing is lost here.
 mlir::Value narrow(EmitContext &context, mlir::Value held, mlir::Type element);
 
-/// Columns of a tile.
+/// Columns of a tile, in registers or shared memory.
 int64_t columnsOf(mlir::Value tile);
+
+/// How many products each sum of a product has.
+int64_t depthOf(tile::MmaOp op);
 
 /// Whether a load is of a key or value tile, which all panels share.
 bool isStaged(tile::LoadOp load);

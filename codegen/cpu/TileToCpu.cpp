@@ -7,6 +7,7 @@
 #include "codegen/cpu/EntryAbi.h"
 #include "codegen/cpu/PanelEmitter.h"
 #include "codegen/cpu/Passes.h"
+#include "codegen/cpu/SharedTiles.h"
 #include "codegen/cpu/Staging.h"
 #include "dialect/attn/AttnAttrs.h"
 #include "dialect/tile/VectorKinds.h"
@@ -51,18 +52,23 @@ private:
   void emitBlock(Block &block, ArrayRef<Value> places);
   void flush(SmallVectorImpl<Operation *> &run, const Ends &ends);
   bool isReadLater(Operation *writer, Value target, ArrayRef<Operation *> run, const Ends &ends) const;
-  void forPanels(llvm::function_ref<void(Value)> body);
+  void forPanels(int64_t rows, llvm::function_ref<void(Value)> body);
   void copyInto(Value value, Value target);
   void moveToEnds(ValueRange handed, const Ends &ends);
   void emitFor(scf::ForOp loop);
   void emitIf(scf::IfOp branch, const Ends &outer);
   void emitUniform(Operation &op);
+  void emitAny(tile::AnyOp any);
+  void addToRun(Operation &op, SmallVectorImpl<Operation *> &run, const Ends &ends);
+  void copyOperands(Operation &op, SmallVectorImpl<Operation *> &run, const Ends &ends);
   Value newState(Value value);
 
   tile::ProgramOp program;
   EmitContext context;
   ProgramValues values;
   Value livePanels; ///< panels that hold queries; null where the program does not say which do, and all may
+  bool skipsRows;   ///< whether panels that hold none are left out
+  llvm::DenseMap<Type, SharedTiles> shared; ///< by the type of tiles
 };
 
 } // namespace
@@ -73,8 +79,11 @@ ProgramEmitter::ProgramEmitter(tile::ProgramOp program, attn::CpuTargetAttr targ
     : program(program), context{builder, program.getLoc(),        target.getVectorBits() / 32, 0,
                                 0,       columnsTogether(target), target.getBf16Tiles(),       {}} {
   int64_t panel = program.getPanel();
-  context.vectors = panel / context.lanes;
-  context.panels = program.getRows() / panel;
+  context.ownVectors = panel / context.lanes;
+  context.ownRows = static_cast<int64_t>(program.getRows());
+  context.vectors = context.ownVectors;
+  context.panels = context.ownRows / panel;
+  skipsRows = !readsAcrossRows(program);
 }
 
 /// Whether control flow carries values with an element for each row.
@@ -82,31 +91,49 @@ static bool carriesRows(Operation &op) {
   return isa<scf::ForOp, scf::IfOp>(op) && llvm::any_of(op.getResults(), PanelEmitter::isRowValue);
 }
 
-/// Whether control flow holds work on rows.
+/// Whether control flow holds work on rows, or other words of tile programs.
 static bool holdsRows(Operation &op) {
-  return carriesRows(op) || (isa<scf::ForOp, scf::IfOp>(op) &&
-                             op.walk([](Operation *inner) {
-                                 return PanelEmitter::isRowOp(*inner) ? WalkResult::interrupt() : WalkResult::advance();
-                               }).wasInterrupted());
+  auto find = [](Operation *inner) {
+    bool isOfTiles = isa_and_nonnull<tile::TileDialect>(inner->getDialect());
+    return isOfTiles || PanelEmitter::isRowOp(*inner) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return carriesRows(op) || (isa<scf::ForOp, scf::IfOp>(op) && op.walk(find).wasInterrupted());
+}
+
+/// Rows of a tile, or elements of a vector of rows.
+static int64_t rowsOf(Value value) { return cast<VectorType>(value.getType()).getDimSize(0); }
+
+/// Rows of what an operation on rows works on.
+static int64_t rowsOf(Operation *op) {
+  auto isRows = [](Value value) { return PanelEmitter::isRowValue(value); };
+  auto result = llvm::find_if(op->getResults(), isRows);
+  return rowsOf(result != op->result_end() ? *result : op->getOperand(0));
 }
 
 Value ProgramEmitter::newState(Value value) {
   auto type = cast<VectorType>(value.getType());
+  context.setRows(rowsOf(value));
   SmallVector<int64_t> shape{context.panels};
   if (type.getRank() == 2)
     shape.push_back(type.getDimSize(1));
   shape.push_back(context.panelRows());
+  context.setRows(context.ownRows);
   return context.allocate(shape, storageType(type.getElementType()));
 }
 
-void ProgramEmitter::forPanels(function_ref<void(Value)> body) {
-  forRange(context, context.index(0), livePanels ? livePanels : context.index(context.panels), 1, body);
+/// Writes the loop over the panels of tiles of `rows` rows.
+void ProgramEmitter::forPanels(int64_t rows, function_ref<void(Value)> body) {
+  context.setRows(rows);
+  bool skips = livePanels && rows == context.ownRows;
+  forRange(context, context.index(0), skips ? livePanels : context.index(context.panels), 1, body);
+  context.setRows(context.ownRows);
 }
 
 void ProgramEmitter::copyInto(Value value, Value target) {
   if (values.states.lookup(value) == target)
     return;
-  forPanels([&](Value panel) { PanelEmitter(context, values, {}, Targets()).copy(panel, value, target); });
+  forPanels(rowsOf(value),
+            [&](Value panel) { PanelEmitter(context, values, {}, Targets()).copy(panel, value, target); });
 }
 
 /// Brings what a block hands on to where it ends, all at once: what is overwritten may end elsewhere itself.
@@ -164,10 +191,43 @@ void ProgramEmitter::flush(SmallVectorImpl<Operation *> &run, const Ends &ends) 
     if (writer && llvm::is_contained(run, writer) && !isReadLater(writer, target, run, ends))
       safe[value] = target;
   }
-  forPanels([&](Value panel) { PanelEmitter(context, values, run, safe).emit(panel); });
+  forPanels(rowsOf(run.front()), [&](Value panel) { PanelEmitter(context, values, run, safe).emit(panel); });
   for (auto [value, target] : safe)
     values.states[value] = target;
   run.clear();
+}
+
+/// Whether an operation reads a tile that all panels have written.
+static bool readsWholeTile(Operation *op) {
+  auto isShared = [](Value operand) { return isa<tile::SharedTileType>(operand.getType()); };
+  return llvm::any_of(op->getOperands(), isShared) || llvm::any_of(op->getOpOperands(), readsWhole);
+}
+
+/// Ends the run, and copies what `op` reads across rows of tiles that no operation has shared.
+void ProgramEmitter::copyOperands(Operation &op, SmallVectorImpl<Operation *> &run, const Ends &ends) {
+  for (OpOperand &use : op.getOpOperands()) {
+    auto type = dyn_cast<VectorType>(use.get().getType());
+    if (!type || !readsWhole(use))
+      continue;
+    flush(run, ends);
+    Value &whole = values.whole[use.get()];
+    if (!whole)
+      whole = allocateWhole(context, type);
+    forPanels(rowsOf(use.get()),
+              [&](Value panel) { PanelEmitter(context, values, {}, Targets()).copyWhole(panel, use.get(), whole); });
+  }
+}
+
+/// Adds an operation to the run, which ends before it where the rows are others, or where it writes to a place that is
+/// still read.
+void ProgramEmitter::addToRun(Operation &op, SmallVectorImpl<Operation *> &run, const Ends &ends) {
+  copyOperands(op, run, ends);
+  auto share = dyn_cast<tile::ShareOp>(op);
+  if (!run.empty() && (rowsOf(run.front()) != rowsOf(&op) || (share && llvm::any_of(run, readsWholeTile))))
+    flush(run, ends);
+  if (share)
+    values.shared[share] = shared.at(share.getValue().getType()).share(context);
+  run.push_back(&op);
 }
 
 /// Writes a block; `places` says where the row values that it hands on end, and is null for scalars.
@@ -182,7 +242,15 @@ void ProgramEmitter::emitBlock(Block &block, ArrayRef<Value> places) {
   for (Operation &op : block.without_terminator()) {
     if (auto live = dyn_cast<tile::LiveRowsOp>(op)) {
       Value count = values.scalar(live.getCount());
-      livePanels = arith::CeilDivUIOp::create(context.builder, context.loc, count, context.index(context.panelRows()));
+      if (skipsRows)
+        livePanels =
+            arith::CeilDivUIOp::create(context.builder, context.loc, count, context.index(context.panelRows()));
+    } else if (auto take = dyn_cast<tile::TakeOp>(op)) {
+      flush(run, ends);
+      values.whole[take.getShared()] = shared.at(take.getShared().getType().getTile()).take(context);
+    } else if (auto any = dyn_cast<tile::AnyOp>(op)) {
+      flush(run, ends);
+      emitAny(any);
     } else if (holdsRows(op)) {
       flush(run, ends);
       if (auto loop = dyn_cast<scf::ForOp>(op))
@@ -191,8 +259,9 @@ void ProgramEmitter::emitBlock(Block &block, ArrayRef<Value> places) {
         emitIf(cast<scf::IfOp>(op), ends);
     } else if (PanelEmitter::isRowOp(op)) {
       if (!op.hasTrait<OpTrait::ConstantLike>())
-        run.push_back(&op);
+        addToRun(op, run, ends);
     } else {
+      copyOperands(op, run, ends);
       emitUniform(op);
     }
   }
@@ -205,6 +274,8 @@ void ProgramEmitter::emitUniform(Operation &op) {
     return isStaged(load) ? stageTile(context, values, load) : stageColumns(context, values, load);
   if (auto minMax = dyn_cast<tile::MinMaxOp>(op))
     return emitMinMax(context, values, minMax);
+  if (auto row = dyn_cast<tile::RowOp>(op))
+    return copyRow(context, values, row);
   if (auto part = dyn_cast<tile::PartOp>(op)) {
     values.scalars.map(part.getFirst(), context.index(0));
     values.scalars.map(part.getEnd(), context.index(static_cast<int64_t>(part.getCount())));
@@ -214,6 +285,21 @@ void ProgramEmitter::emitUniform(Operation &op) {
     context.builder.clone(op, values.scalars);
   else if (!op.hasTrait<OpTrait::ConstantLike>())
     computeColumns(context, values, op);
+}
+
+/// Whether a condition holds in any row of a tile, all of which one thread works on.
+void ProgramEmitter::emitAny(tile::AnyOp any) {
+  OpBuilder &b = context.builder;
+  Value found = context.allocate({1}, b.getI8Type()), place = context.index(0);
+  memref::StoreOp::create(b, context.loc, context.constant(b.getI8Type(), 0), found, place);
+  forPanels(rowsOf(any.getRows()), [&](Value panel) {
+    Value here = PanelEmitter(context, values, {}, Targets()).any(panel, any.getRows());
+    Value before = memref::LoadOp::create(b, context.loc, found, place);
+    here = arith::ExtUIOp::create(b, context.loc, b.getI8Type(), here);
+    memref::StoreOp::create(b, context.loc, arith::OrIOp::create(b, context.loc, before, here), found, place);
+  });
+  Value one = memref::LoadOp::create(b, context.loc, found, place);
+  values.scalars.map(any.getResult(), arith::TruncIOp::create(b, context.loc, b.getI1Type(), one).getResult());
 }
 
 void ProgramEmitter::emitFor(scf::ForOp loop) {
@@ -309,6 +395,8 @@ void ProgramEmitter::emit(ValueRange arguments) {
     values.scalars.map(from, to);
   values.scalars.map(body.getArguments().back(), arguments.drop_back().back());
   context.scratch = arguments.back();
+  for (auto [tile, places] : *countSharedTiles(program))
+    shared.try_emplace(tile, context, cast<VectorType>(tile), places);
   emitBlock(body, {});
 }
 

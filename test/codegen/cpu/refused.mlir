@@ -5,14 +5,16 @@
 // What threads of a GPU do together.
 
 module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
-tile.program @shares(%v: memref<?x?xbf16>, %o: memref<?x?xf32>, %n: index, %tile: index)
+tile.program @roles(%n: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
-  %c0 = arith.constant 0 : index
-  %zero = arith.constant dense<0.0> : vector<16x16xf32>
-  %t = tile.load %v[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<16x16xbf16>
-
-  // expected-error@+1 {{'tile.share' op has no meaning on a CPU}}
-  tile.share %t : vector<16x16xbf16>
+  // Rings come before.
+  %ring = tile.ring : !tile.ring<2 x vector<16x16xbf16>>
+  // expected-error@+1 {{'tile.role' op has no meaning on a CPU: one thread carries out a program, and roles run at the same time}}
+  tile.role <producer> warpgroups 1 registers 24 {
+    tile.persistent {
+    ^bb0(%number: index):
+    }
+  }
   tile.return
 }
 }
@@ -20,17 +22,23 @@ tile.program @shares(%v: memref<?x?xbf16>, %o: memref<?x?xf32>, %n: index, %tile
 // -----
 
 module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
-tile.program @takes(%v: memref<?x?xbf16>, %o: memref<?x?xf32>, %n: index, %tile: index)
+tile.program @rings(%n: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
-  %c0 = arith.constant 0 : index
-  %zero = arith.constant dense<0.0> : vector<16x16xf32>
-  %t = tile.load %v[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<16x16xbf16>
+  // expected-error@+1 {{'tile.ring' op has no meaning on a CPU: nothing copies while its thread computes}}
+  %ring = tile.ring : !tile.ring<2 x vector<16x16xbf16>>
+  tile.return
+}
+}
 
-  %k = tile.load %v[%n, %c0] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<16x16xbf16>
-  // expected-error@+1 {{'tile.take' op has no meaning on a CPU}}
-  %s = tile.take : !tile.shared<vector<16x16xbf16>>
-  %r = tile.mma %s, %k, %zero left_transposed : !tile.shared<vector<16x16xbf16>>, vector<16x16xbf16>, vector<16x16xf32>
-  tile.share %t : vector<16x16xbf16>
+// -----
+
+module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
+tile.program @persists(%n: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
+  // expected-error@+1 {{'tile.persistent' op has no meaning on a CPU: each call is for one tile}}
+  tile.persistent {
+  ^bb0(%number: index):
+  }
   tile.return
 }
 }
@@ -40,7 +48,7 @@ tile.program @takes(%v: memref<?x?xbf16>, %o: memref<?x?xf32>, %n: index, %tile:
 module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
 tile.program @buffers(%n: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
-  // expected-error@+1 {{'tile.buffer' op has no meaning on a CPU}}
+  // expected-error@+1 {{'tile.buffer' op has no meaning on a CPU: stores go straight to memory}}
   %b = tile.buffer : !tile.shared<vector<16x16xf32>>
   tile.return
 }
@@ -49,14 +57,15 @@ tile.program @buffers(%n: index, %tile: index)
 // -----
 
 module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
-tile.program @takes_a_row(%v: memref<?x?xbf16>, %o: memref<?x?xf32>, %n: index, %tile: index)
+tile.program @starts(%v: memref<?x?xbf16>, %n: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : vector<16x16xf32>
   %t = tile.load %v[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<16x16xbf16>
-
-  // expected-error@+1 {{'tile.row' op has no meaning on a CPU}}
-  %r = tile.row 0 of %t : vector<16x16xbf16> -> vector<16xbf16>
+  %k = tile.load %v[%n, %c0] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<16x16xbf16>
+  // expected-error@+1 {{'tile.start' op has no meaning on a CPU: no product goes on while its thread computes}}
+  %p = tile.start %t, %k, %zero : vector<16x16xbf16>, vector<16x16xbf16>, vector<16x16xf32> -> !tile.pending<vector<16x16xf32>>
+  %r = tile.await %p : !tile.pending<vector<16x16xf32>> -> vector<16x16xf32>
   tile.return
 }
 }
@@ -64,14 +73,188 @@ tile.program @takes_a_row(%v: memref<?x?xbf16>, %o: memref<?x?xf32>, %n: index, 
 // -----
 
 module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
-tile.program @reads(%v: memref<?x?xbf16>, %o: memref<?x?xf32>, %n: index, %tile: index)
+tile.program @keeps_order(%n: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
+  // expected-error@+1 {{'tile.sched_barrier' op has no meaning on a CPU: no product goes on while its thread computes}}
+  tile.sched_barrier
+  tile.return
+}
+}
+
+// -----
+
+module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
+tile.program @waits(%n: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
+  // expected-error@+1 {{'tile.sync' op has no meaning on a CPU: its thread has no other to wait for}}
+  tile.sync
+  tile.return
+}
+}
+
+// -----
+
+module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
+tile.program @takes_turns(%n: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
+  // expected-error@+1 {{'tile.ping_pong' op has no meaning on a CPU: its thread has no other to wait for}}
+  tile.ping_pong <wait>
+  tile.return
+}
+}
+
+// -----
+
+module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
+tile.program @skips(%v: memref<?x?xbf16>, %n: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
   %c0 = arith.constant 0 : index
+  %t = tile.load %v[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<16x16xbf16>
+  // expected-error@+1 {{'tile.skip' op has no meaning on a CPU: there are no products of others}}
+  tile.skip %t : vector<16x16xbf16>
+  tile.return
+}
+}
+
+// -----
+
+module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
+tile.program @lists(%l: memref<?x?xi32>, %n: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %yes = arith.constant true
+  // expected-error@+1 {{'tile.block_mask' op has no meaning on a CPU: each step looks at its mask itself}}
+  tile.block_mask %l[%c0] from %c0 to %n step %c1 {
+  ^bb0(%j: index):
+    tile.yield %yes, %yes : i1, i1
+  } : memref<?x?xi32>
+  tile.return
+}
+}
+
+// -----
+
+// What passes write as arithmetic before.
+
+module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
+tile.program @numbers(%seed: i64, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
+  %c0 = arith.constant 0 : index
+  // expected-error@+1 {{'tile.philox' op has no meaning on a CPU: 'tile-expand-philox' writes it as arithmetic}}
+  %r = tile.philox %seed at(%c0, %c0, %c0, %c0) : vector<16x16xi16>
+  tile.return
+}
+}
+
+// -----
+
+module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
+tile.program @softmax(%v: memref<?x?xf32>, %n: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %v[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<16x16xf32>
+  %m = arith.constant dense<0.0> : vector<16xf32>
+  // expected-error@+1 {{'tile.softmax' op has no meaning on a CPU: 'tile-lower-softmax' writes it as arithmetic}}
+  %m1, %l1, %p, %shrink = tile.softmax %x, %m, %m at(%c0, %c0) {octaves, scale = 1.0 : f32} : vector<16x16xf32>, vector<16xf32> -> vector<16x16xf32>
+  tile.return
+}
+}
+
+// -----
+
+module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
+tile.program @softmax_end(%n: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
+  %m = arith.constant dense<0.0> : vector<16xf32>
+  // expected-error@+1 {{'tile.softmax_end' op has no meaning on a CPU: 'tile-lower-softmax' writes it as arithmetic}}
+  %f, %lse = tile.softmax_end %m, %m {octaves, scale = 1.0 : f32} : vector<16xf32>
+  tile.return
+}
+}
+
+// -----
+
+// Tiles that are shared wait for one thread, which waits for none.
+
+module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
+tile.program @takes_first(%v: memref<?x?xbf16>, %n: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
+  %c0 = arith.constant 0 : index
+  %t = tile.load %v[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<16x16xbf16>
+  // expected-error@+1 {{'tile.take' op expected a tile that was shared before: one thread would wait for itself}}
+  %s = tile.take : !tile.shared<vector<16x16xbf16>>
+  tile.share %t : vector<16x16xbf16>
+  tile.return
+}
+}
+
+// -----
+
+module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
+tile.program @takes_twice(%v: memref<?x?xbf16>, %n: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
+  %c0 = arith.constant 0 : index
+  %t = tile.load %v[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<16x16xbf16>
+  tile.share %t : vector<16x16xbf16>
+  %s = tile.take : !tile.shared<vector<16x16xbf16>>
+  // expected-error@+1 {{'tile.take' op expected a tile that was shared before: one thread would wait for itself}}
+  %u = tile.take : !tile.shared<vector<16x16xbf16>>
+  tile.return
+}
+}
+
+// -----
+
+module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
+tile.program @shares_more(%v: memref<?x?xbf16>, %n: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = tile.load %v[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<16x16xbf16>
+  // expected-error@+1 {{'scf.for' op expected each step to take as many tiles of 'vector<16x16xbf16>' as it shares, on a CPU}}
+  scf.for %i = %c0 to %n step %c1 {
+    tile.share %t : vector<16x16xbf16>
+  }
+  tile.return
+}
+}
+
+// -----
+
+module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
+tile.program @takes_in_one_branch(%v: memref<?x?xbf16>, %n: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
+  %c0 = arith.constant 0 : index
+  %t = tile.load %v[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<16x16xbf16>
+  %isFirst = arith.cmpi eq, %n, %c0 : index
+  tile.share %t : vector<16x16xbf16>
+  // expected-error@+1 {{'scf.if' op expected both branches to take as many tiles of 'vector<16x16xbf16>' as one another, on a CPU}}
+  scf.if %isFirst {
+    %s = tile.take : !tile.shared<vector<16x16xbf16>>
+  }
+  tile.return
+}
+}
+
+// -----
+
+module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
+tile.program @shares_beside(%v: memref<?x?xbf16>, %n: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
   %zero = arith.constant dense<0.0> : vector<16x16xf32>
   %t = tile.load %v[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<16x16xbf16>
-
-  // expected-error@+1 {{'tile.read' op has no meaning on a CPU}}
-  %r = tile.read %t : vector<16x16xbf16> -> vector<16x16xbf16>
+  %k = tile.load %v[%n, %c0] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<16x16xbf16>
+  tile.share %t : vector<16x16xbf16>
+  %s = tile.take : !tile.shared<vector<16x16xbf16>>
+  scf.for %i = %c0 to %n step %c1 {
+    // expected-error@+1 {{'tile.share' op expected no tile to be shared in a loop or a branch, on a CPU, while one that was taken before it is still read}}
+    tile.share %t : vector<16x16xbf16>
+    %u = tile.take : !tile.shared<vector<16x16xbf16>>
+  }
+  %r = tile.mma %s, %k, %zero left_transposed : !tile.shared<vector<16x16xbf16>>, vector<16x16xbf16>, vector<16x16xf32>
   tile.return
 }
 }
@@ -79,27 +262,12 @@ tile.program @reads(%v: memref<?x?xbf16>, %o: memref<?x?xf32>, %n: index, %tile:
 // -----
 
 module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
-tile.program @parts(%v: memref<?x?xf32>, %o: memref<?x?xf32>, %n: index, %tile: index)
+tile.program @rows_in_groups(%v: memref<?x?xbf16>, %n: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
   %c0 = arith.constant 0 : index
-  %zero = arith.constant dense<0.0> : vector<16x16xf32>
-  %t = tile.load %v[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<16x16xf32>
-
-  %none = arith.constant dense<0.0> : vector<16xf32>
-  // expected-error@+1 {{'tile.reduce' op has no meaning with 'partial' on a CPU, where one lane has a row}}
-  %s = tile.reduce <add> %t, %none partial : vector<16x16xf32>, vector<16xf32>
-  tile.return
-}
-}
-
-// -----
-
-module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
-tile.program @any(%c: i1, %n: index, %tile: index)
-    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
-  %k = vector.broadcast %c : i1 to vector<16xi1>
-  // expected-error@+1 {{'tile.any' op has no meaning on a CPU}}
-  %x = tile.any %k : vector<16xi1>
+  // expected-error@+1 {{op expected rows by themselves for a tile that gives a row on a CPU, got 'group'}}
+  %g = tile.load %v[%c0, %c0] axes [0, 1] group [2] below(%n, %n) : memref<?x?xbf16> -> vector<2x16xbf16>
+  %r = tile.row 0 of %g : vector<2x16xbf16> -> vector<16xbf16>
   tile.return
 }
 }
@@ -107,41 +275,6 @@ tile.program @any(%c: i1, %n: index, %tile: index)
 // -----
 
 // Products.
-
-module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
-tile.program @turned(%v: memref<?x?xf32>, %o: memref<?x?xf32>, %n: index, %tile: index)
-    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
-  %c0 = arith.constant 0 : index
-  %zero = arith.constant dense<0.0> : vector<16x16xf32>
-  %t = tile.load %v[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<16x16xf32>
-
-  %k = tile.load %v[%n, %c0] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<16x16xf32>
-  // expected-error@+1 {{'tile.mma' op has no meaning with 'left_transposed' on a CPU}}
-  %r = tile.mma %t, %k, %zero left_transposed : vector<16x16xf32>, vector<16x16xf32>, vector<16x16xf32>
-  tile.return
-}
-}
-
-// -----
-
-module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
-tile.program @right_computed(%v: memref<?x?xf32>, %o: memref<?x?xf32>, %n: index, %tile: index)
-    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
-  %c0 = arith.constant 0 : index
-  %zero = arith.constant dense<0.0> : vector<16x16xf32>
-  %t = tile.load %v[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<16x16xf32>
-
-  %m = tile.map tiles(%t : vector<16x16xf32>) rows() cols() at(%c0, %c0) {
-  ^bb0(%x: f32, %i: index, %j: index):
-    tile.yield %x : f32
-  } -> vector<16x16xf32>
-  // expected-error@+1 {{'tile.mma' op expected a right operand that is loaded, on a CPU}}
-  %r = tile.mma %t, %m, %zero : vector<16x16xf32>, vector<16x16xf32>, vector<16x16xf32>
-  tile.return
-}
-}
-
-// -----
 
 module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
 tile.program @short_sums(%v: memref<?x?xf32>, %o: memref<?x?xf32>, %n: index, %tile: index)
@@ -189,7 +322,7 @@ tile.program @right_in_groups(%v: memref<?x?xf32>, %o: memref<?x?xf32>, %n: inde
 
 // -----
 
-// Shapes: panels of SIMD registers of eight rows, blocks of four columns, and no other rows than the program has.
+// Shapes: panels of SIMD registers of eight rows, and blocks of four columns.
 
 module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
 // expected-error@+1 {{op expected panels of a multiple of 8 rows on this CPU, got 4}}
@@ -206,8 +339,8 @@ module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,
 tile.program @other_rows(%v: memref<?x?xf32>, %o: memref<?x?xf32>, %n: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
   %c0 = arith.constant 0 : index
-  // expected-error@+1 {{op expected tiles and vectors of the 16 rows of the program on a CPU, got 'vector<32x16xf32>'}}
-  %t = tile.load %v[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<32x16xf32>
+  // expected-error@+1 {{op expected a multiple of 8 rows on this CPU, got 'vector<12x16xf32>'}}
+  %t = tile.load %v[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<12x16xf32>
   tile.return
 }
 }
