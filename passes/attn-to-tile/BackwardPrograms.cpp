@@ -87,7 +87,8 @@ Value GradientWriter::queryGradients(Value key) {
 SmallVector<Value> GradientWriter::keyStep(Value key, Value value, const ColumnStep &step, KeySums sums) {
   Value first = step.first;
   // What queries get of the step before is multiplied first or last: other consumers have shared their part by then.
-  bool queriesFirst = sums.previous && b.getPipeline().getOverlap() == Overlap::QueriesFirst;
+  PipelineAttr pipeline = b.getPipeline();
+  bool queriesFirst = sums.previous && pipeline && pipeline.getOverlap() == Overlap::QueriesFirst;
   bool queriesLast = sums.previous && !queriesFirst;
   Value queries = b.loadColumns(op.getQuery(), first, /*masked=*/false);
   Value outGradients = b.loadColumns(op.getDOut(), first, /*masked=*/false);

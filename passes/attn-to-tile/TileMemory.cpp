@@ -239,13 +239,17 @@ void TileBuilder::setWorkspacesOfGradients(AffineExpr rows, SmallVectorImpl<int6
 }
 
 /// Queries that statistics, and sums, have room for in multiples of this: where copies bring statistics to shared
-/// memory, those of whole tiles of the programs that store them, since such copies know no limit within a row.
+/// memory, those of whole tiles of the programs that store them, since such copies know no limit within a row; and
+/// where there are sums, those of whole tiles of each program, which no limit cuts.
 int64_t TileBuilder::statisticUnit() {
   int64_t unit = 1;
-  for (ScheduleAttr schedule : kernel.getSchedules())
-    if (llvm::is_contained({Program::Dq, Program::Delta, Program::ConvertDq}, schedule.getProgram()) &&
-        schedule.getPipeline() && !kernel.isPacked())
+  for (ScheduleAttr schedule : kernel.getSchedules()) {
+    bool hasTiles = llvm::is_contained({Program::Dq, Program::Delta, Program::ConvertDq}, schedule.getProgram());
+    if (hasTiles && (schedule.getPipeline() || hasQuerySums()) && !kernel.isPacked())
       unit = std::lcm(unit, schedule.getRows());
+    if (schedule.getProgram() == Program::Dqdkdv && !schedule.getPipeline())
+      unit = std::lcm(unit, schedule.getColumns());
+  }
   return unit;
 }
 

@@ -7,6 +7,7 @@
 #include "dialect/attn/TargetInterface.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "passes/attn/PackableHeads.h"
+#include "passes/attn/QuerySums.h"
 
 using namespace mlir;
 using namespace attnc::attn;
@@ -67,14 +68,32 @@ static SmallVector<ScheduleAttr> selectForward(KernelOpInterface kernel, CpuTarg
 /// takes or the memory that they take shows.
 static constexpr int64_t mostRows = 65536, mostColumns = 4096;
 
+/// Checks what the program of all three gradients adds, and those before and after it: what goes through sums in memory
+/// are tiles of whole bands, and what a product adds up over keys has whole blocks of them.
+static LogicalResult checkQuerySums(KernelOpInterface kernel, ScheduleAttr schedule) {
+  if (!mayAddUpQueries(cast<BackwardOp>(kernel.getOperation()), /*listsSteps=*/false))
+    return kernel.emitError()
+           << "expected programs dq and dkdv: dqdkdv is for padded sequences, without gradients that rows of queries "
+              "sum "
+           << "for captured tensors, without a score or f16 where data decides about tiles, and not for "
+           << deterministicAttrName;
+  constexpr int64_t band = 16, block = 8;
+  if (schedule.getQueryTile() % band != 0 || (schedule.tilesKeys() && schedule.getKeyTile() % block != 0))
+    return kernel.emitError() << "expected the schedule's query_tile to be a multiple of " << band << ", and of dqdkdv "
+                              << "the key_tile of " << block << ", where gradients of queries are sums in memory, got "
+                              << schedule.getQueryTile() << " and " << schedule.getKeyTile();
+  return success();
+}
+
 /// A spec's own schedule must suit the registers.
 static LogicalResult check(KernelOpInterface kernel, ScheduleAttr schedule, CpuTargetAttr target) {
   if (int64_t most = countPackableHeads(kernel, lanes(target)); most % schedule.getHeads() != 0)
     return kernel.emitError() << "expected heads to divide " << most
                               << ", the heads that a register of rows can hold together here, got "
                               << schedule.getHeads();
-  if (schedule.getProgram() == Program::Dqdkdv)
-    return kernel.emitError("expected programs dq and dkdv on a CPU: dqdkdv is for GPUs");
+  if (llvm::is_contained({Program::Delta, Program::Dqdkdv, Program::ConvertDq}, schedule.getProgram()) &&
+      failed(checkQuerySums(kernel, schedule)))
+    return failure();
   int64_t w = lanes(target);
   if (schedule.getPanel() % w != 0 || schedule.getPanel() > 3 * w)
     return kernel.emitError() << "expected the schedule's panel to be " << w << ", " << 2 * w << " or " << 3 * w

@@ -8,6 +8,7 @@
 #include "passes/attn/ElementRegisters.h"
 #include "passes/attn/GpuKernelTraits.h"
 #include "passes/attn/GpuScheduleParts.h"
+#include "passes/attn/QuerySums.h"
 #include "passes/attn/ScheduleTables.h"
 
 using namespace mlir;
@@ -235,15 +236,8 @@ bool GradientTiles::mayListSteps() {
 }
 
 bool GradientTiles::suitsOneProgram() {
-  // What rows of queries add up for captured tensors is the business of a program whose tiles are of queries.
-  bool hasRowSums =
-      !getCapturedGradients(op, {CapturedForm::Tiles, CapturedForm::QuerySums, CapturedForm::Sums}).empty();
-  // Keys that do not exist are masked, and where each step is looked at, data may say that nothing is. Their scores may
-  // be no numbers then, or their gradients beyond f16; else they are finite, and times keys of 0.
-  bool isNarrow = getOperandType(op).isF16();
-  bool leavesOutMasks = !op.getBlocks().empty() && !mayListSteps() && (isNarrow || !op.getScore().empty());
-  return !KernelOpInterface(op).isPacked() && !hasRowSums && !leavesOutMasks && !isDeterministic(op) &&
-         (keyDim() == leastDimOfAll || keyDim() == mostDimOfAll) && valueDim() <= mostDimOfAll;
+  return mayAddUpQueries(op, mayListSteps()) && (keyDim() == leastDimOfAll || keyDim() == mostDimOfAll) &&
+         valueDim() <= mostDimOfAll;
 }
 
 bool GradientTiles::fitsOneProgram() {
