@@ -5,7 +5,6 @@
 #include "codegen/cpu/CheckProgram.h"
 #include "codegen/cpu/SharedTiles.h"
 #include "codegen/cpu/Staging.h"
-#include "dialect/tile/VectorKinds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -74,7 +73,7 @@ LogicalResult ProgramCheck::checkVector(Operation &op, Type type) {
   if (!vector)
     return success();
   Type element = vector.getElementType();
-  if (vector.getRank() > 2 || vector.isScalable() || element.isF64() || (element.isIndex() && vector.getRank() == 2))
+  if (vector.getRank() > 2 || vector.isScalable() || element.isF64() || (element.isIndex() && tile::isTile(vector)))
     return op.emitOpError() << "has a result of " << vector << ", for which a CPU has no lanes";
   return success();
 }
@@ -84,7 +83,7 @@ LogicalResult ProgramCheck::checkShape(Operation &op, Type rows) {
   auto type = cast<VectorType>(rows);
   if (type.getDimSize(0) % context.lanes != 0)
     return op.emitOpError() << "expected a multiple of " << context.lanes << " rows on this CPU, got " << type;
-  if (type.getRank() == 2 && type.getDimSize(1) % context.columns != 0)
+  if (tile::isTile(type) && type.getDimSize(1) % context.columns != 0)
     return op.emitOpError() << "expected a multiple of " << context.columns << " columns on this CPU, got " << type;
   return success();
 }
@@ -114,8 +113,8 @@ LogicalResult ProgramCheck::checkGroup(Operation *op, int64_t size, Type rows) {
 LogicalResult ProgramCheck::checkLoad(tile::LoadOp load) {
   if (PanelEmitter::isRowValue(load.getResult()))
     return checkGroup(load, load.getRowGroup().size, load.getType());
-  auto type = cast<VectorType>(load.getType());
-  if (type.getRank() == 1)
+  VectorType type = load.getType();
+  if (tile::isColumnVector(type))
     return success();
   bool isOfProduct = llvm::any_of(load->getUsers(), llvm::IsaPred<tile::MmaOp>);
   if (!load.getGroup().empty() || load.getBlocked())
@@ -147,7 +146,7 @@ LogicalResult ProgramCheck::checkElementwise(Operation *op, Block &body, int64_t
 
 /// What control flow hands on: rows, which have places of their own in memory.
 LogicalResult ProgramCheck::checkCarried(Operation &op) {
-  if (llvm::any_of(op.getResults(), tile::isColumnVector))
+  if (llvm::any_of(op.getResultTypes(), tile::isColumnVector))
     return op.emitOpError("has no meaning with a column vector that crosses its edge on a CPU");
   return success();
 }
@@ -161,18 +160,16 @@ LogicalResult ProgramCheck::checkOther(Operation &op) {
     return refuse(&op);
   if (!llvm::any_of(op.getOperands(), isVector) && !llvm::any_of(op.getResults(), isVector))
     return success();
-  auto type = op.getNumResults() == 1 ? dyn_cast<VectorType>(op.getResult(0).getType()) : VectorType();
-  if (!type || type.getRank() != 1)
+  Type type = op.getNumResults() == 1 ? op.getResult(0).getType() : Type();
+  if (!type || !(tile::isRowVector(type) || tile::isColumnVector(type)))
     return refuse(&op);
-  if (isa<vector::BroadcastOp>(op))
-    return isVector(op.getOperand(0)) ? refuse(&op) : success();
   // The bits of a narrow float are not those of the f32 that it is held in.
   auto isNarrow = [](Type type) {
     auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
     return element && element.getWidth() < 32;
   };
   bool isOfBits = isa<arith::BitcastOp>(op) && (isNarrow(op.getOperand(0).getType()) || isNarrow(type));
-  bool isElementwise = op.hasTrait<OpTrait::Elementwise>() || isa<vector::StepOp>(op);
+  bool isElementwise = op.hasTrait<OpTrait::Elementwise>() || isa<vector::BroadcastOp, vector::StepOp>(op);
   return isElementwise && !isOfBits ? success() : refuse(&op);
 }
 

@@ -11,7 +11,7 @@
 namespace attnc::cpu {
 
 /// Whether all that `program` says is something that the emitters carry out; else an error at the first operation that
-/// is not: nothing is ignored. Loads and vectors are separated before (`separateStagedLoads`, `tile::separateVectors`).
+/// is not: nothing is ignored. Loads are separated before (`separateStagedLoads`).
 mlir::LogicalResult checkProgram(const EmitContext &context, tile::ProgramOp program);
 
 } // namespace attnc::cpu

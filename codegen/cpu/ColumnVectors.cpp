@@ -40,12 +40,10 @@ void attnc::cpu::computeColumns(EmitContext &context, ProgramValues &values, Ope
   Value result = op.getResult(0);
   auto type = cast<VectorType>(result.getType());
   Type stored = storageType(type.getElementType());
-  Value buffer = values.columns[result] = context.allocate(type.getDimSize(0), stored);
-  forRange(context, context.index(0), context.index(type.getDimSize(0)), 1, [&](Value position) {
+  Value buffer = values.columns[result] = context.allocate(type.getDimSize(1), stored);
+  forRange(context, context.index(0), context.index(type.getDimSize(1)), 1, [&](Value position) {
     Value element;
-    if (isa<vector::StepOp>(op)) {
-      element = position;
-    } else if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
+    if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
       element = RegionEmitter::widen(context, values.scalar(broadcast.getSource()));
     } else {
       SmallVector<Value> operands = llvm::map_to_vector(op.getOperands(), [&](Value operand) {

@@ -5,7 +5,6 @@
 #include "codegen/cpu/PanelEmitter.h"
 #include "codegen/cpu/RegionEmitter.h"
 #include "codegen/cpu/Staging.h"
-#include "dialect/tile/VectorKinds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -23,9 +22,8 @@ PanelEmitter::PanelEmitter(EmitContext &context, ProgramValues &values, ArrayRef
       width(context.columns), numVectors(context.vectors) {}
 
 bool PanelEmitter::isRowValue(Value value) {
-  auto type = dyn_cast<VectorType>(value.getType());
-  if (!type || type.getRank() == 1)
-    return type && !tile::isColumnVector(value);
+  if (!tile::isTile(value.getType()))
+    return tile::isRowVector(value.getType());
   auto load = value.getDefiningOp<tile::LoadOp>();
   return !load || !isStaged(load);
 }
@@ -36,10 +34,7 @@ bool PanelEmitter::isRowOp(Operation &op) {
   return llvm::any_of(op.getResults(), isRowValue) || isa<tile::StoreOp, tile::ShareOp, tile::ScatterOp>(op);
 }
 
-static bool isTile(Value value) {
-  auto type = dyn_cast<VectorType>(value.getType());
-  return type && type.getRank() == 2;
-}
+static bool isTile(Value value) { return tile::isTile(value.getType()); }
 
 int64_t attnc::cpu::columnsOf(Value tile) { return tile::getTileType(tile).getDimSize(1); }
 

@@ -21,8 +21,8 @@ PanelEmitter::PanelAccess PanelEmitter::accessOf(Op op, VectorType type) {
   for (Value index : op.getIndices())
     access.base.push_back(values.scalar(index));
   access.rowAxis = op.getAxes()[0];
-  access.columnAxis = type.getRank() == 1 ? -1 : op.getAxes()[1];
-  access.columns = type.getRank() == 1 ? 1 : type.getDimSize(1);
+  access.columnAxis = tile::isRowVector(type) ? -1 : op.getAxes()[1];
+  access.columns = tile::isRowVector(type) ? 1 : type.getDimSize(1);
 
   auto liveBelow = [&](Value first, Value limit, int64_t size, int64_t group) {
     Value left = context.greatest(context.sub(values.scalar(limit), first), context.index(0));
@@ -170,7 +170,7 @@ void PanelEmitter::emitLoad(tile::LoadOp op) {
 Value PanelEmitter::placeFor(Value value) {
   auto type = cast<VectorType>(value.getType());
   Type element = storageType(type.getElementType());
-  bool isVector = type.getRank() == 1;
+  bool isVector = tile::isRowVector(type);
   if (!usedOutside(value) && !isVector)
     return buffers[value] = context.allocate({columnsOf(value), context.panelRows()}, element);
   SmallVector<int64_t> shape{context.panels, context.panelRows()};
@@ -228,7 +228,7 @@ void PanelEmitter::emitStore(tile::StoreOp op) {
   PanelAccess access = accessOf(op, type);
   Value buffer;
   Value zero = context.index(0);
-  if (type.getRank() == 1) {
+  if (tile::isRowVector(type)) {
     buffer = context.allocate({context.panelRows()}, storageType(type.getElementType()));
     for (auto [number, vector] : llvm::enumerate(rowVector(op.getValue())))
       context.storeVector(asStored(vector), buffer, zero, static_cast<int64_t>(number));

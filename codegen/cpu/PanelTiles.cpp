@@ -22,8 +22,7 @@ using namespace attnc::cpu;
 static constexpr int64_t tileRows = 16, tileDepth = 32;
 
 static bool isOfBf16(Value value) {
-  auto type = dyn_cast<VectorType>(value.getType());
-  return type && type.getRank() == 2 && type.getElementType().isBF16();
+  return tile::isTile(value.getType()) && getElementTypeOrSelf(value.getType()).isBF16();
 }
 
 /// Whether `use` is the left operand of a product of whole tiles, whose right one is staged. A register has the same

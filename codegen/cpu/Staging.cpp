@@ -333,8 +333,8 @@ void attnc::cpu::stageTile(EmitContext &context, ProgramValues &values, tile::Lo
 
 void attnc::cpu::stageColumns(EmitContext &context, ProgramValues &values, tile::LoadOp load) {
   OpBuilder &b = context.builder;
-  auto type = cast<VectorType>(load.getResult().getType());
-  int64_t size = type.getDimSize(0), axis = load.getAxes()[0];
+  VectorType type = load.getResult().getType();
+  int64_t size = type.getDimSize(1), axis = load.getAxes()[0];
   Type element = storageType(type.getElementType());
   Value buffer = context.allocate({size}, element);
   values.columns[load.getResult()] = buffer;

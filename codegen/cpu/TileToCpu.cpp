@@ -10,7 +10,6 @@
 #include "codegen/cpu/SharedTiles.h"
 #include "codegen/cpu/Staging.h"
 #include "dialect/attn/AttnAttrs.h"
-#include "dialect/tile/VectorKinds.h"
 #include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -114,7 +113,7 @@ Value ProgramEmitter::newState(Value value) {
   auto type = cast<VectorType>(value.getType());
   context.setRows(rowsOf(value));
   SmallVector<int64_t> shape{context.panels};
-  if (type.getRank() == 2)
+  if (tile::isTile(type))
     shape.push_back(type.getDimSize(1));
   shape.push_back(context.panelRows());
   context.setRows(context.ownRows);
@@ -166,7 +165,7 @@ void ProgramEmitter::moveToEnds(ValueRange handed, const Ends &ends) {
 /// elsewhere.
 bool ProgramEmitter::isReadLater(Operation *writer, Value target, ArrayRef<Operation *> run, const Ends &ends) const {
   return llvm::any_of(values.states, [&](auto &state) {
-    bool isVector = cast<VectorType>(state.first.getType()).getRank() == 1;
+    bool isVector = tile::isRowVector(state.first.getType());
     return state.second == target && llvm::any_of(state.first.getUses(), [&](OpOperand &use) {
              Operation *user = use.getOwner();
              // A run loads row vectors before it stores any.
@@ -409,7 +408,6 @@ struct TileToCpuPass : attnc::cpu::impl::TileToCpuBase<TileToCpuPass> {
       return signalPassFailure();
     }
     for (auto program : llvm::make_early_inc_range(getOperation().getOps<tile::ProgramOp>())) {
-      tile::separateVectors(program);
       separateStagedLoads(program);
       OpBuilder builder(program);
       ProgramEmitter emitter(program, target, builder);

@@ -89,7 +89,7 @@ public:
   /// The column of an element, from the thread's first on.
   int64_t columnOf(int64_t element) const { return element / (2 * rowsOfThread) * 8 + element % 2; }
   /// How many elements of a column vector the thread has.
-  static int64_t countColumns(mlir::VectorType vector) { return vector.getDimSize(0) / lanesOfRow; }
+  static int64_t countColumns(mlir::VectorType vector) { return vector.getDimSize(1) / lanesOfRow; }
   /// Elements of a thread's part of a tile of that many columns.
   int64_t countElements(mlir::VectorType tile) const { return tile.getDimSize(1) / lanesOfRow * rowsOfThread; }
   /// Bands of sixteen rows that a warp has.

@@ -4,7 +4,6 @@
 
 #include "codegen/nvptx/LoadEmitter.h"
 #include "dialect/tile/BlockedRows.h"
-#include "dialect/tile/VectorKinds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -238,7 +237,7 @@ LogicalResult LoadEmitter::emit(tile::LoadOp load) {
   auto type = cast<VectorType>(load.getResult().getType());
   Type element = type.getElementType();
   int64_t columns = type.getShape().back(), pairs = columns / pairStride;
-  if (type.getRank() == 2) {
+  if (tile::isTile(type)) {
     // Two 16-bit elements travel as a fragment has them.
     Fragment fragment{isPacked(type), {}};
     SmallVector<SmallVector<Value>> byRow;
@@ -250,7 +249,7 @@ LogicalResult LoadEmitter::emit(tile::LoadOp load) {
       fragment.values.push_back(
           byRow[n / ofPair % context.rowsOfThread][n / (context.rowsOfThread * ofPair) * ofPair + n % ofPair]);
     context.tiles[load.getResult()] = fragment;
-  } else if (tile::isColumnVector(load.getResult())) {
+  } else if (tile::isColumnVector(type)) {
     context.columns[load.getResult()] = unpack(ptx, readWords(load, /*threadRow=*/0, pairs), element);
   } else {
     SmallVector<Value> &rows = context.rows[load.getResult()];

@@ -9,7 +9,6 @@
 #include "dialect/tile/RowwiseOps.h"
 #include "dialect/tile/SharedLayout.h"
 #include "dialect/tile/TileQueries.h"
-#include "dialect/tile/VectorKinds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -36,8 +35,8 @@ SmallVector<Type> RoleEmitter::flatTypes(Value value) {
   auto vector = dyn_cast<VectorType>(type);
   if (!vector)
     return {context.scalarType(type)};
-  if (vector.getRank() == 1)
-    return SmallVector<Type>(tile::isColumnVector(value) ? EmitContext::countColumns(vector) : context.rowsOfThread,
+  if (!tile::isTile(vector))
+    return SmallVector<Type>(tile::isColumnVector(vector) ? EmitContext::countColumns(vector) : context.rowsOfThread,
                              context.scalarType(vector.getElementType()));
   int64_t elements = context.countElements(vector);
   if (isPacked(vector))
@@ -45,17 +44,17 @@ SmallVector<Type> RoleEmitter::flatTypes(Value value) {
   return SmallVector<Type>(elements, vector.getElementType());
 }
 
-SmallVector<Value> RoleEmitter::flatten(ValueRange values, ValueRange targets) {
+SmallVector<Value> RoleEmitter::flatten(ValueRange values) {
   Ptx &ptx = context.ptx;
   SmallVector<Value> flat;
-  for (auto [value, target] : llvm::zip_equal(values, targets)) {
+  for (Value value : values) {
     auto vector = dyn_cast<VectorType>(value.getType());
     if (!vector) {
       flat.push_back(context.scalar(value));
-    } else if (vector.getRank() == 1 && tile::isColumnVector(target)) {
+    } else if (tile::isColumnVector(vector)) {
       for (int64_t number = 0; number < EmitContext::countColumns(vector); ++number)
         flat.push_back(context.column(value, number));
-    } else if (vector.getRank() == 1) {
+    } else if (tile::isRowVector(vector)) {
       for (int64_t threadRow = 0; threadRow < context.rowsOfThread; ++threadRow)
         flat.push_back(context.row(value, threadRow));
     } else if (auto it = context.tiles.find(value); it != context.tiles.end()) {
@@ -78,9 +77,9 @@ void RoleEmitter::unflatten(ValueRange values, ValueRange flat) {
     flat = flat.drop_front(count);
     if (!vector)
       context.scalars[value] = part.front();
-    else if (tile::isColumnVector(value))
+    else if (tile::isColumnVector(vector))
       context.columns[value] = part;
-    else if (vector.getRank() == 1)
+    else if (tile::isRowVector(vector))
       context.rows[value] = part;
     else
       context.tiles[value] = Fragment{isPacked(vector), part};
@@ -112,7 +111,7 @@ void RoleEmitter::refreshSharedTiles(Region &region) {
 
 LogicalResult RoleEmitter::emitFor(scf::ForOp loop) {
   OpBuilder &b = context.ptx.b;
-  SmallVector<Value> init = flatten(loop.getInitArgs(), toValues(loop.getRegionIterArgs()));
+  SmallVector<Value> init = flatten(loop.getInitArgs());
   auto emitted = scf::ForOp::create(b, context.ptx.loc, context.scalar(loop.getLowerBound()),
                                     context.scalar(loop.getUpperBound()), context.scalar(loop.getStep()), init);
   context.scalars[loop.getInductionVar()] = emitted.getInductionVar();
@@ -129,7 +128,7 @@ LogicalResult RoleEmitter::emitFor(scf::ForOp loop) {
       return failure();
     context.sharedTiles = outside;
     if (!init.empty())
-      scf::YieldOp::create(b, context.ptx.loc, flatten(loop.getYieldedValues(), toValues(loop.getRegionIterArgs())));
+      scf::YieldOp::create(b, context.ptx.loc, flatten(loop.getYieldedValues()));
   }
   unflatten(toValues(loop.getResults()), emitted.getResults());
   return success();
@@ -156,8 +155,7 @@ LogicalResult RoleEmitter::emitIf(scf::IfOp branch) {
       return failure();
     context.sharedTiles = outside;
     if (!types.empty())
-      scf::YieldOp::create(b, context.ptx.loc,
-                           flatten(from.front().getTerminator()->getOperands(), branch.getResults()));
+      scf::YieldOp::create(b, context.ptx.loc, flatten(from.front().getTerminator()->getOperands()));
   }
   unflatten(toValues(branch.getResults()), emitted.getResults());
   return success();
@@ -391,7 +389,7 @@ void RoleEmitter::emitStart(tile::StartOp start) {
   }
   SmallVector<Value> acc;
   if (!fresh)
-    acc = flatten(start.getAcc(), start.getAcc());
+    acc = flatten(start.getAcc());
   // Registers that products read have been written since the last one: by rescaling, or by moves at a loop's edge.
   ptx.fenceProducts();
   acc = ptx.product(columns, element, steps, acc, !start.getTransposed(), start.getLeftTransposed());

@@ -47,8 +47,8 @@ private:
   void refreshSharedTiles(mlir::Region &region);
 
   llvm::SmallVector<mlir::Type> flatTypes(mlir::Value value);
-  /// The scalars that stand for `values`, each on its way to what it becomes among `targets`.
-  llvm::SmallVector<mlir::Value> flatten(mlir::ValueRange values, mlir::ValueRange targets);
+  /// The scalars that stand for `values`, one after the other.
+  llvm::SmallVector<mlir::Value> flatten(mlir::ValueRange values);
   void unflatten(mlir::ValueRange values, mlir::ValueRange flat);
 
   EmitContext &context;

@@ -4,7 +4,6 @@
 
 #include "codegen/nvptx/RowwiseEmitter.h"
 #include "codegen/nvptx/ElementBody.h"
-#include "dialect/tile/VectorKinds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -231,20 +230,16 @@ void RowwiseEmitter::emitVector(Operation &op, ArrayRef<int64_t> threadRows) {
 void RowwiseEmitter::emitColumns(Operation &op) {
   if (matchPattern(&op, m_Constant()))
     return;
-  Ptx &ptx = context.ptx;
   SmallVector<Value> values;
   for (int64_t number = 0; number < EmitContext::countColumns(cast<VectorType>(op.getResult(0).getType())); ++number) {
     if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
       values.push_back(context.scalar(broadcast.getSource()));
-    } else if (isa<vector::StepOp>(op)) {
-      constexpr int64_t groupColumns = 8;
-      values.push_back(ptx.add(context.place.column, number / 2 * groupColumns + number % 2));
-    } else {
-      auto results = context.cloneScalar(op, [&](Value value) {
-        return isa<VectorType>(value.getType()) ? context.column(value, number) : context.scalar(value);
-      });
-      values.push_back(results.front());
+      continue;
     }
+    auto results = context.cloneScalar(op, [&](Value value) {
+      return isa<VectorType>(value.getType()) ? context.column(value, number) : context.scalar(value);
+    });
+    values.push_back(results.front());
   }
   context.columns[op.getResult(0)] = values;
 }
@@ -266,7 +261,7 @@ void RowwiseEmitter::emit(Operation &op, ArrayRef<int64_t> threadRows) {
     emitReduce(reduce, threadRows);
   else if (isa<tile::SchedBarrierOp>(op))
     return;
-  else if (!tile::isColumnVector(op.getResult(0)))
+  else if (!tile::isColumnVector(op.getResult(0).getType()))
     emitVector(op, threadRows);
   else if (threadRows.front() == 0)
     emitColumns(op);

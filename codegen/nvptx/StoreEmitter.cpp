@@ -281,7 +281,7 @@ void StoreEmitter::startCopies() {
 void StoreEmitter::emit(tile::StoreOp store) {
   if (store.getBlocked())
     storeBlocked(store);
-  else if (cast<VectorType>(store.getValue().getType()).getRank() == 1)
+  else if (tile::isRowVector(store.getValue().getType()))
     storeRows(store);
   else if (!store.getBuffer())
     storeTile(store);

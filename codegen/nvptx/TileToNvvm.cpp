@@ -6,7 +6,6 @@
 #include "codegen/nvptx/RoleEmitter.h"
 #include "dialect/tile/SharedLayout.h"
 #include "dialect/tile/TileQueries.h"
-#include "dialect/tile/VectorKinds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -203,7 +202,6 @@ struct TileToNvvm : nvptx::impl::TileToNvvmBase<TileToNvvm> {
         program.emitOpError("expected a pipeline and shared memory laid out; run the tile passes for a GPU first");
         return signalPassFailure();
       }
-      tile::separateVectors(program);
       OpBuilder builder(program);
       if (failed(KernelEmitter(program, builder).emit()))
         return signalPassFailure();

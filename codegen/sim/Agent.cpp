@@ -31,7 +31,7 @@ InFlightDiagnostic Agent::fail(Operation *op) { return block.device.fail(op, nam
 /// Rows that the agent holds of the value `number`.
 int64_t Agent::rowsOf(int number) const {
   auto type = cast<VectorType>(code.typeOf(number));
-  return code.isColumns(number) ? type.getDimSize(0) : type.getDimSize(0) / parts;
+  return code.isColumns(number) ? 1 : type.getDimSize(0) / parts;
 }
 
 std::shared_ptr<const Array> Agent::makeConstant(int number, Attribute value) const {

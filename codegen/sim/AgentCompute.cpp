@@ -20,9 +20,8 @@ bool Agent::compute(const Instruction &instruction) {
   case Action::Step: {
     int number = instruction.results[0];
     auto array = std::make_shared<Array>(rowsOf(number), 1);
-    int64_t first = code.isColumns(number) ? 0 : part * array->rows;
     for (int64_t row = 0; row < array->rows; ++row)
-      array->data[row].i = first + row;
+      array->data[row].i = part * array->rows + row;
     values[number].array = std::move(array);
     return true;
   }
@@ -325,20 +324,23 @@ bool Agent::moveToPage(TypedValue<MemRefType> pages, MemRefType view, Numbers &a
 
 bool Agent::loadTile(const Instruction &instruction) {
   auto load = cast<tile::LoadOp>(instruction.op);
-  auto type = cast<VectorType>(load.getResult().getType());
+  VectorType type = load.getResult().getType();
   int number = instruction.results[0];
   auto array = std::make_shared<Array>(rowsOf(number), type.getRank() == 2 ? type.getDimSize(1) : 1);
   Numbers first = numbersOf(load.getIndices()), limits = numbersOf(load.getLimits());
   ArrayRef<int64_t> axes = load.getAxes();
-  int64_t firstRow = code.isColumns(number) ? 0 : part * array->rows;
+  bool isOfColumns = tile::isColumnVector(type);
   for (int64_t row = 0; row < array->rows; ++row)
     for (int64_t column = 0; column < array->columns; ++column) {
       Numbers at = first;
-      load.getRowGroup().move(at, axes[0], firstRow + row);
-      bool inside = at[axes[0]] < limits[0];
-      if (axes.size() == 2) {
-        at[axes[1]] += column;
-        inside &= at[axes[1]] < limits[1];
+      bool inside = true;
+      if (!isOfColumns) {
+        load.getRowGroup().move(at, axes[0], part * array->rows + row);
+        inside = at[axes[0]] < limits[0];
+      }
+      if (isOfColumns || axes.size() == 2) {
+        at[axes.back()] += column;
+        inside &= at[axes.back()] < limits.back();
       }
       Number &element = array->row(row)[column];
       element.i = 0; // the bits of a float's 0 as well

@@ -70,7 +70,7 @@ bool Agent::readRow(const Instruction &instruction) {
   if (!readAll(instruction, all))
     return false;
   int64_t columns = tile::getTileType(row.getTile()).getDimSize(1);
-  auto array = std::make_shared<Array>(columns, 1);
+  auto array = std::make_shared<Array>(1, columns);
   for (int64_t column = 0; column < columns; ++column)
     array->data[column].f = all[row.getNumber() * columns + column];
   values[instruction.results[0]].array = std::move(array);

@@ -5,7 +5,6 @@
 #include "codegen/sim/Code.h"
 #include "dialect/tile/ProgramRules.h"
 #include "dialect/tile/TileQueries.h"
-#include "dialect/tile/VectorKinds.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
@@ -30,8 +29,6 @@ int Code::numberOf(Value value) {
     return it->second;
   int number = it->second;
   types.push_back(value.getType());
-  if (tile::isColumnVector(value))
-    columns.insert(number);
   Attribute constant;
   if (matchPattern(value, m_Constant(&constant))) {
     constants.emplace_back(number, constant);
@@ -145,7 +142,7 @@ LogicalResult Code::compileOp(Operation &op) {
     return failure();
   for (Type type : op.getResultTypes())
     if (auto vector = dyn_cast<VectorType>(type))
-      if (vector.getRank() > 2 || (vector.getRank() == 2 && vector.getDimSize(0) % parts != 0))
+      if (vector.getRank() > 2 || (tile::isTile(vector) && vector.getDimSize(0) % parts != 0))
         return op.emitOpError() << "has a result that is not dealt to " << parts << " warpgroups by rows";
   auto simple = [&](Action action) {
     append(action, &op, op.getOperands(), op.getResults());
@@ -214,9 +211,6 @@ LogicalResult Code::compileBlock(Block &block) {
 LogicalResult Code::compile(Block &body, int64_t dealt) {
   region = body.getParent();
   parts = dealt;
-  Operation *parent = body.getParentOp();
-  auto program = dyn_cast<tile::ProgramOp>(parent);
-  tile::separateVectors(program ? program : parent->getParentOfType<tile::ProgramOp>());
   if (failed(compileBlock(body)))
     return failure();
   append(Action::End, body.getParentOp());

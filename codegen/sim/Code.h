@@ -91,7 +91,7 @@ public:
   /// The type of the value `number`.
   mlir::Type typeOf(int number) const { return types[number]; }
   /// Whether the value `number` is a vector over columns, which is not dealt to warpgroups.
-  bool isColumns(int number) const { return columns.contains(number); }
+  bool isColumns(int number) const { return tile::isColumnVector(types[number]); }
   /// Whether the value `number` is a constant: it takes no registers.
   bool isConstant(int number) const { return constantNumbers.contains(number); }
 
@@ -119,7 +119,7 @@ private:
   mlir::Region *region = nullptr;
   llvm::DenseMap<mlir::Value, int> numbers;
   std::vector<mlir::Type> types;
-  llvm::DenseSet<int> columns, constantNumbers;
+  llvm::DenseSet<int> constantNumbers;
   std::vector<std::pair<int, mlir::Attribute>> constants;
   std::vector<std::pair<int, mlir::Value>> outside;
 };

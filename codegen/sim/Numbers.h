@@ -24,8 +24,8 @@ union Number {
   int64_t i;
 };
 
-/// What one warpgroup holds of a tile, or of a vector, row by row. A vector has one column, or one for each of the
-/// lanes that hold parts of a row.
+/// What one warpgroup holds of a tile, or of a vector, row by row. A row vector has one column, or one for each of the
+/// lanes that hold parts of a row; a column vector has one row.
 struct Array {
   Array(int64_t rows, int64_t columns) : rows(rows), columns(columns), data(rows * columns) {}
 

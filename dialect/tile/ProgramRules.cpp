@@ -6,8 +6,8 @@
 
 #include "dialect/tile/ProgramRules.h"
 #include "dialect/tile/TileQueries.h"
-#include "dialect/tile/VectorKinds.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace attnc::tile;
@@ -67,12 +67,25 @@ static LogicalResult verifyConsumers(ProgramOp program) {
   return success();
 }
 
+/// No vector has the elements of another in another shape: those of rows would be columns'.
+static LogicalResult verifyShape(Operation *op) {
+  auto isVector = llvm::IsaPred<VectorType>;
+  if (llvm::none_of(op->getResultTypes(), isVector))
+    return success();
+  TypeRange operands = op->getOperandTypes();
+  if (auto type = llvm::find_if(operands, isVector); type != operands.end())
+    return op->emitOpError() << "expected scalars, not the elements of another vector, got " << *type;
+  return success();
+}
+
 LogicalResult ProgramOp::verifyRegions() {
   llvm::SmallDenseSet<Type> shared;
   walk([&](ShareOp share) { shared.insert(share.getValue().getType()); });
   WalkResult result = walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
     if (isa_and_nonnull<scf::SCFDialect>(op->getDialect()))
       return verifyEdge(op);
+    if (isa_and_nonnull<vector::VectorDialect>(op->getDialect()))
+      return verifyShape(op);
     if (auto await = dyn_cast<AwaitOp>(op))
       return verifyAwait(await);
     if (auto take = dyn_cast<TakeOp>(op); take && !shared.contains(take.getShared().getType().getTile()))
@@ -81,7 +94,5 @@ LogicalResult ProgramOp::verifyRegions() {
       return post.emitOpError("expected a ring that a 'tile.share' fills");
     return WalkResult::advance();
   });
-  if (result.wasInterrupted() || failed(verifyConsumers(*this)))
-    return failure();
-  return verifyVectorKinds(*this);
+  return result.wasInterrupted() ? failure() : verifyConsumers(*this);
 }

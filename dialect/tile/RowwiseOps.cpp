@@ -17,11 +17,10 @@ using namespace attnc;
 static bool isVectorOp(Operation &op) {
   if (op.getNumResults() != 1 || op.getNumRegions() != 0)
     return false;
-  auto type = dyn_cast<VectorType>(op.getResult(0).getType());
-  return type && type.getRank() == 1 &&
+  Type type = op.getResult(0).getType();
+  return (tile::isRowVector(type) || tile::isColumnVector(type)) &&
          (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) ||
-          isa<vector::StepOp, tile::LanePartialOp, tile::WarpReduceOp>(op) ||
-          (isa<vector::BroadcastOp>(op) && !isa<VectorType>(op.getOperand(0).getType())));
+          isa<vector::BroadcastOp, vector::StepOp, tile::LanePartialOp, tile::WarpReduceOp>(op));
 }
 
 bool tile::isRowwise(Operation &op) { return isa<MapOp, MaskOp, ReduceOp, SchedBarrierOp>(op) || isVectorOp(op); }

@@ -341,8 +341,8 @@ def Tile_LanePartialOp : Tile_Op<"lane_partial", [Pure, SameOperandsAndResultTyp
     %total = tile.warp_reduce %more : vector<128xf32>
     ```
   }];
-  let arguments = (ins Tile_RowVector:$rows);
-  let results = (outs Tile_RowVector:$parts);
+  let arguments = (ins Tile_F32RowVector:$rows);
+  let results = (outs Tile_F32RowVector:$parts);
   let assemblyFormat = "$rows attr-dict `:` type($rows)";
 }
 
@@ -351,8 +351,8 @@ def Tile_WarpReduceOp : Tile_Op<"warp_reduce", [Pure, AllTypesMatch<["parts", "r
   let description = [{
     Example: `%total = tile.warp_reduce %parts : vector<128xf32>`
   }];
-  let arguments = (ins Tile_RowVector:$parts, UnitAttr:$greatest);
-  let results = (outs Tile_RowVector:$rows);
+  let arguments = (ins Tile_F32RowVector:$parts, UnitAttr:$greatest);
+  let results = (outs Tile_F32RowVector:$rows);
   let assemblyFormat = "$parts (`greatest` $greatest^)? attr-dict `:` type($parts)";
 }
 
@@ -369,7 +369,7 @@ def Tile_AnyOp : Tile_Op<"any", [Pure]> {
     %rescale = tile.any %grown : vector<128xi1>
     ```
   }];
-  let arguments = (ins VectorOfRankAndType<[1], [I1]>:$rows);
+  let arguments = (ins Tile_VectorOf<Tile_RowVector, I1>:$rows);
   let results = (outs I1:$result);
   let assemblyFormat = "$rows attr-dict `:` type($rows)";
 }

@@ -13,13 +13,14 @@ def Tile_Dialect : Dialect {
   let summary = "How one thread block, or one CPU task, computes its part";
   let description = [{
     A `tile.program` is the work of one thread block or one CPU task, on values. A tile is a 2-D vector
-    (`vector<96x64xf32>`), a row vector has one element a row of the tile (`vector<96xf32>`), a column vector one a column
-    (`vector<64xf32>`); where they live, in registers, in shared memory or in a cache, is decided later. Plain `arith` and
-    `math` on row and column vectors, `scf` for control, `memref` for what the caller passes.
+    (`vector<96x64xf32>`), a row vector has one element a row of the tile (`vector<96xf32>`), a column vector one a column,
+    as a tile of one row would (`vector<1x64xf32>`): tiles have two rows or more. Where they live, in registers, in shared
+    memory or in a cache, is decided later. Plain `arith` and `math` on row and column vectors, `scf` for control, `memref`
+    for what the caller passes.
 
-    Which of the two a vector is, the operations say that make it or take it, it or what it is computed from: it cannot be
-    both. What comes of no other vector, as what is loaded and constants do, may be: each use has its own. What is in flight or in shared memory crosses no edge
-    of a loop or a branch.
+    Row vectors never become column vectors, nor the other way round: `vector.broadcast` gives each row, or each column,
+    one scalar, and operations that give a vector another shape are refused. What is in flight or in shared memory crosses
+    no edge of a loop or a branch.
 
     The operations are the same for forward, backward and decode and for every target: each means the same on all of them, or
     is an error where a target does not carry it out.

@@ -95,7 +95,7 @@ static LogicalResult verifyElementwise(Op op, VectorType shape, ArrayRef<Type> y
        {std::pair<ValueRange, int64_t>(op.getRows(), shape.getDimSize(0)), {op.getCols(), shape.getDimSize(1)}})
     for (Value value : values) {
       auto type = cast<VectorType>(value.getType());
-      if (type.getDimSize(0) != size)
+      if (type.getNumElements() != size)
         return op.emitOpError() << "expected vectors of " << size << " elements beside " << shape << ", got " << type;
       arguments.push_back(type.getElementType());
     }

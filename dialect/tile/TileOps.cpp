@@ -78,10 +78,14 @@ static LogicalResult verifyBlocked(Operation *op, VectorType tile, MemRefType vi
 }
 
 LogicalResult LoadOp::verify() {
-  if (getBlocked() &&
-      failed(verifyBlocked(*this, cast<VectorType>(getResult().getType()), getView().getType(), getAxes(), getGroup())))
+  VectorType tile = getResult().getType();
+  if (getBlocked() && failed(verifyBlocked(*this, tile, getView().getType(), getAxes(), getGroup())))
     return failure();
-  auto tile = cast<VectorType>(getResult().getType());
+  if (isColumnVector(tile)) {
+    if (!getGroup().empty())
+      return emitOpError() << "expected no group of columns, got one with " << tile;
+    tile = VectorType::get(tile.getDimSize(1), tile.getElementType());
+  }
   if (failed(verifyAccess(*this, tile, getView().getType(), getIndices(), getLimits(), getAxes(), getGroup())))
     return failure();
   return verifyPages(*this, getPages(), tile, getView().getType(), getAxes(), getGroup());
@@ -191,7 +195,7 @@ LogicalResult RowOp::verify() {
   if (static_cast<int64_t>(getNumber()) >= tile.getDimSize(0))
     return emitOpError() << "expected one of the " << tile.getDimSize(0) << " rows of " << tile << ", got "
                          << getNumber();
-  if (result.getDimSize(0) != tile.getDimSize(1) || result.getElementType() != tile.getElementType())
+  if (result != getColumnVectorType(tile.getDimSize(1), tile.getElementType()))
     return emitOpError() << "expected a row of " << tile << ", got " << result;
   return success();
 }

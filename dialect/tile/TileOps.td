@@ -23,11 +23,23 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
 
-def Tile_Tile : VectorOfRank<[2]>;
-def Tile_F32Tile : VectorOfRankAndType<[2], [F32]>;
-def Tile_Vector : VectorOfRank<[1]>;
-def Tile_RowVector : VectorOfRankAndType<[1], [F32]>;
-def Tile_TileOrVector : Type<VectorOfRank<[1, 2]>.predicate, "tile or vector", "::mlir::VectorType">;
+/// What registers hold, as `VectorKinds.h` tells by its type.
+class Tile_VectorKind<string predicate, string summary>
+    : Type<CPred<"::attnc::tile::" # predicate # "($_self)">, summary, "::mlir::VectorType">;
+/// A vector of that kind whose elements have that type.
+class Tile_VectorOf<Type kind, Type element>
+    : Type<And<[kind.predicate, SubstLeaves<"$_self", "::mlir::getElementTypeOrSelf($_self)", element.predicate>]>,
+           kind.summary # " of " # element.summary, "::mlir::VectorType">;
+
+def Tile_Tile : Tile_VectorKind<"isTile", "tile">;
+def Tile_RowVector : Tile_VectorKind<"isRowVector", "row vector">;
+def Tile_ColumnVector : Tile_VectorKind<"isColumnVector", "column vector">;
+def Tile_F32Tile : Tile_VectorOf<Tile_Tile, F32>;
+def Tile_F32RowVector : Tile_VectorOf<Tile_RowVector, F32>;
+def Tile_TileOrVector : Type<Or<[Tile_Tile.predicate, Tile_RowVector.predicate, Tile_ColumnVector.predicate]>,
+                             "tile, row vector or column vector", "::mlir::VectorType">;
+def Tile_TileOrRows : Type<Or<[Tile_Tile.predicate, Tile_RowVector.predicate]>, "tile or row vector",
+                           "::mlir::VectorType">;
 def Tile_Operand : AnyTypeOf<[Tile_Tile, Tile_SharedTile], "tile in registers or shared memory">;
 def Tile_View : StridedMemRefOf<[F32, BF16, F16, I1, I8, I32, I64]>;
 
@@ -186,11 +198,13 @@ defvar Tile_Pages = (ins Arg<Optional<Tile_View>, "the page table">:$pages);
 def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>], !con(Tile_Pages, (ins UnitAttr:$blocked))> {
   let summary = "Loads a tile from a view";
   let description = [{
-    Element (r, c) is the view's element at `indices`, with r added to dimension `axes[0]` and c to `axes[1]` (one axis
-    for a vector). Where an index along an axis is not below its limit, the element is 0.
+    Element (r, c) is the view's element at `indices`, with r added to dimension `axes[0]` and c to `axes[1]`. A vector
+    has one axis, that of its rows or of its columns. Where an index along an axis is not below its limit, the element
+    is 0.
 
     With `group` [n], n rows share an index along the axis of rows: r / n is added to dimension `axes[0]` instead of r.
     With [n, dimension], r % n is added to that dimension as well, which is always inside the view; n divides the rows.
+    Columns come in no groups.
 
     With `blocked`, the view is memory that programs hand each other f32 through, two dimensions without gaps, and its rows
     lie in bands of sixteen, each of whose elements stand in the order of `tile::BlockedRows`: what a lane of a warp holds
@@ -209,6 +223,8 @@ def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>], !con(
     // Sixteen queries of each of four heads that share keys.
     %q = tile.load %queries[%b, %i, %h, %c0] axes [1, 3] group [4, 2] below(%sq, %d)
         : memref<?x?x32x128xbf16> -> vector<64x128xbf16>
+    // A number of each key, along columns.
+    %c = tile.load %lengths[%b, %j] axes [1] below(%sk) : memref<?x?xf32> -> vector<1x64xf32>
     // Keys in pages of sixteen rows.
     %p = tile.load %pool[%b, %j, %h, %c0] pages(%table : memref<?x?xi32>) axes [1, 3] below(%sk, %d)
         : memref<?x16x8x128xbf16> -> vector<64x128xbf16>
@@ -226,7 +242,7 @@ def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>], !con(
   }]>];
 }
 
-def Tile_StoreOp : Tile_AccessOp<"store", (ins Tile_TileOrVector:$value, Optional<Tile_SharedTile>:$buffer),
+def Tile_StoreOp : Tile_AccessOp<"store", (ins Tile_TileOrRows:$value, Optional<Tile_SharedTile>:$buffer),
                                  [MemoryEffects<[MemWrite]>], (ins UnitAttr:$accumulate, UnitAttr:$blocked, UnitAttr:$deferred)> {
   let summary = "Stores a tile into a view";
   let description = [{
@@ -268,7 +284,7 @@ def Tile_ScatterOp : Tile_Op<"scatter", [MemoryEffects<[MemRead, MemWrite]>, Att
     Example: `tile.scatter %ds, %sums[%row, %c0] at(%n : vector<64x32xi32>) axes [1] : vector<64x32xf32>, memref<?x?xf32>`
   }];
   let arguments = (ins Tile_F32Tile:$value, Arg<Tile_View, "sums">:$view, Variadic<Index>:$indices,
-                       Variadic<VectorOfRankAndType<[2], [I32]>>:$places, DenseI64ArrayAttr:$axes,
+                       Variadic<Tile_VectorOf<Tile_Tile, I32>>:$places, DenseI64ArrayAttr:$axes,
                        UnitAttr:$diagonals);
   let assemblyFormat = [{
     $value `,` $view `[` $indices `]` `at` `(` ($places^ `:` type($places))? `)` `axes` $axes attr-dict
@@ -366,15 +382,15 @@ def Tile_MmaOp : Tile_Op<"mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
 }
 
 def Tile_RowOp : Tile_Op<"row", [MemoryEffects<[MemRead]>]> {
-  let summary = "One row of a tile, as a vector along columns";
+  let summary = "One row of a tile, as a column vector";
   let description = [{
     For tiles of numbers that elements of a step read by their column. Such a tile is a whole tile for each warpgroup, and
     comes through a ring as tiles of products do.
 
-    Example: `%lse = tile.row 0 of %statistics : vector<2x64xf32> -> vector<64xf32>`
+    Example: `%lse = tile.row 0 of %statistics : vector<2x64xf32> -> vector<1x64xf32>`
   }];
   let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$number, Tile_Operand:$tile);
-  let results = (outs Tile_Vector:$result);
+  let results = (outs Tile_ColumnVector:$result);
   let assemblyFormat = "$number `of` $tile attr-dict `:` type($tile) `->` type($result)";
   let hasVerifier = 1;
 }
@@ -407,7 +423,7 @@ def Tile_PhiloxOp : Tile_Op<"philox", [Pure]> {
     Example: `%n = tile.philox %seed at(%b, %h, %i, %j) : vector<64x128xi16>`
   }];
   let arguments = (ins I64:$seed, Index:$b, Index:$h, Index:$i, Index:$j, UnitAttr:$transposed, UnitAttr:$again);
-  let results = (outs VectorOfRankAndType<[2], [I16]>:$result);
+  let results = (outs Tile_VectorOf<Tile_Tile, I16>:$result);
   let assemblyFormat = [{
     $seed `at` `(` $b `,` $h `,` $i `,` $j `)` (`transposed` $transposed^)? (`again` $again^)? attr-dict `:` type($result)
   }];
@@ -415,8 +431,8 @@ def Tile_PhiloxOp : Tile_Op<"philox", [Pure]> {
 
 class Tile_ElementwiseOp<string mnemonic, dag leading, dag trailing, list<Trait> traits>
     : Tile_Op<mnemonic, !listconcat(traits, [Pure, AttrSizedOperandSegments])> {
-  let arguments = !con(leading, (ins Variadic<Tile_Tile>:$tiles, Variadic<Tile_Vector>:$rows,
-                                     Variadic<Tile_Vector>:$cols, Index:$i, Index:$j), trailing);
+  let arguments = !con(leading, (ins Variadic<Tile_Tile>:$tiles, Variadic<Tile_RowVector>:$rows,
+                                     Variadic<Tile_ColumnVector>:$cols, Index:$i, Index:$j), trailing);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -476,9 +492,9 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure, AllTypesMatch<["acc", "result"]>]> 
 
     Example: `%m1 = tile.reduce <max> %s, %m0 : vector<96x64xf32>, vector<96xf32>`
   }];
-  let arguments = (ins Tile_ReduceKindAttr:$kind, Tile_F32Tile:$source, Tile_RowVector:$acc,
+  let arguments = (ins Tile_ReduceKindAttr:$kind, Tile_F32Tile:$source, Tile_F32RowVector:$acc,
                        UnitAttr:$partial);
-  let results = (outs Tile_RowVector:$result);
+  let results = (outs Tile_F32RowVector:$result);
   let assemblyFormat = "$kind $source `,` $acc (`partial` $partial^)? attr-dict `:` type($source) `,` type($acc)";
   let hasVerifier = 1;
 }

@@ -55,14 +55,14 @@ def Tile_SoftmaxOp : Tile_SoftmaxBaseOp<"softmax", [AttrSizedOperandSegments, Al
         : vector<128x64xf32>, vector<128xf32> -> vector<128x64xbf16>
     ```
   }];
-  let arguments = (ins Tile_F32Tile:$scores, Tile_RowVector:$max, Tile_RowVector:$sum, Index:$i, Index:$j,
-                       Optional<Tile_RowVector>:$own_max, Optional<VectorOfRankAndType<[1], [I1]>>:$renewed,
-                       Optional<VectorOfRankAndType<[2], [I16]>>:$numbers, Optional<I32>:$least_kept, F32Attr:$scale, UnitAttr:$octaves,
+  let arguments = (ins Tile_F32Tile:$scores, Tile_F32RowVector:$max, Tile_F32RowVector:$sum, Index:$i, Index:$j,
+                       Optional<Tile_F32RowVector>:$own_max, Optional<Tile_VectorOf<Tile_RowVector, I1>>:$renewed,
+                       Optional<Tile_VectorOf<Tile_Tile, I16>>:$numbers, Optional<I32>:$least_kept, F32Attr:$scale, UnitAttr:$octaves,
                        DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$headroom, UnitAttr:$rescale_on_growth, UnitAttr:$fixed, UnitAttr:$partial,
                        DefaultValuedAttr<Tile_ExponentAttr, "::attnc::tile::Exponent::Exact">:$exponent);
   let builders = [OpBuilder<(ins "::mlir::Value":$scores, "::mlir::Value":$max, "::mlir::Value":$sum, "::mlir::Value":$i,
                                  "::mlir::Value":$j, "const ::attnc::tile::ExponentUnit &":$unit, "::mlir::Type":$weight)>];
-  let results = (outs Tile_RowVector:$new_max, Tile_RowVector:$new_sum, Tile_Tile:$weights, Tile_RowVector:$shrink);
+  let results = (outs Tile_F32RowVector:$new_max, Tile_F32RowVector:$new_sum, Tile_Tile:$weights, Tile_F32RowVector:$shrink);
   let assemblyFormat = [{
     $scores `,` $max `,` $sum `at` `(` $i `,` $j `)` (`own` $own_max^ `:` type($own_max))?
     (`renewed` $renewed^ `:` type($renewed))? (`numbers` $numbers^ `:` type($numbers) `dropped` `below` $least_kept)? attr-dict `:` type($scores) `,`
@@ -88,14 +88,14 @@ def Tile_SoftmaxEndOp : Tile_SoftmaxBaseOp<"softmax_end", [AttrSizedOperandSegme
 
     Example: `%f, %lse = tile.softmax_end %m, %l {octaves, scale = 0.180336878 : f32} : vector<128xf32>`
   }];
-  let arguments = (ins Tile_RowVector:$max, Tile_RowVector:$sum, Optional<VectorOfRankAndType<[1], [I1]>>:$padding,
-                       Optional<Tile_RowVector>:$sink, Optional<Tile_RowVector>:$greatest, F32Attr:$scale, UnitAttr:$octaves,
+  let arguments = (ins Tile_F32RowVector:$max, Tile_F32RowVector:$sum, Optional<Tile_VectorOf<Tile_RowVector, I1>>:$padding,
+                       Optional<Tile_F32RowVector>:$sink, Optional<Tile_F32RowVector>:$greatest, F32Attr:$scale, UnitAttr:$octaves,
                        DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$headroom, UnitAttr:$approximate,
                        DefaultValuedAttr<Tile_ExponentAttr, "::attnc::tile::Exponent::Exact">:$exponent,
                        OptionalAttr<TypeAttr>:$rounded);
   let builders = [OpBuilder<(ins "::mlir::Value":$max, "::mlir::Value":$sum, "::mlir::Value":$padding,
                                  "::mlir::Value":$sink, "const ::attnc::tile::ExponentUnit &":$unit)>];
-  let results = (outs Tile_RowVector:$factors, Tile_RowVector:$lse);
+  let results = (outs Tile_F32RowVector:$factors, Tile_F32RowVector:$lse);
   let assemblyFormat = [{
     $max `,` $sum (`padding` $padding^ `:` type($padding))? (`sink` $sink^ `:` type($sink))?
     (`greatest` $greatest^ `:` type($greatest))? attr-dict `:` type($max)

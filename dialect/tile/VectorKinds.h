@@ -1,30 +1,39 @@
-//===- VectorKinds.h - Row vectors and column vectors -----------*- C++ -*-===//
+//===- VectorKinds.h - Tiles, row vectors and column vectors ----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A vector has an element for each row of a tile, or for each column. Its type does not say which: the operations that
-// make it or read it do, and so do those of the vectors that it shares its elements with by elementwise arithmetic or
-// across the edges of loops and branches. Loads and constants come from no other vector, and may be read by rows here
-// and by columns there: `separateVectors` gives each kind its own.
+// What the registers of a program hold has an element for each row and column of a tile, for each row, or for each
+// column. Its type says which: a column vector is what one row of a tile is, and tiles have two rows or more.
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_DIALECT_TILE_VECTORKINDS_H
 #define ATTNC_DIALECT_TILE_VECTORKINDS_H
 
-#include "dialect/tile/TileOps.h"
+#include "mlir/IR/BuiltinTypes.h"
 
 namespace attnc::tile {
 
-/// Whether a vector has one element a column, not a row; rows are what no operation tells. Of what is both, as before
-/// `separateVectors`, the answer is any.
-bool isColumnVector(mlir::Value value);
+/// Whether `type` is that of tiles.
+inline bool isTile(mlir::Type type) {
+  auto vector = llvm::dyn_cast<mlir::VectorType>(type);
+  return vector && vector.getRank() == 2 && vector.getDimSize(0) > 1;
+}
 
-/// Gives what takes a vector by columns that comes of no other one, where others take it by rows, one of its own,
-/// anywhere in `program`.
-void separateVectors(ProgramOp program);
+/// Whether `type` is that of vectors with an element for each row.
+inline bool isRowVector(mlir::Type type) {
+  auto vector = llvm::dyn_cast<mlir::VectorType>(type);
+  return vector && vector.getRank() == 1;
+}
 
-/// Whether every vector of `program` is of one kind, or comes of no other one; else an error at an operation that has
-/// it by columns.
-mlir::LogicalResult verifyVectorKinds(ProgramOp program);
+/// Whether `type` is that of vectors with an element for each column.
+inline bool isColumnVector(mlir::Type type) {
+  auto vector = llvm::dyn_cast<mlir::VectorType>(type);
+  return vector && vector.getRank() == 2 && vector.getDimSize(0) == 1;
+}
+
+/// The type of a vector with an element for each of `columns` columns.
+inline mlir::VectorType getColumnVectorType(int64_t columns, mlir::Type element) {
+  return mlir::VectorType::get({1, columns}, element);
+}
 
 } // namespace attnc::tile
 

@@ -97,8 +97,7 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, const ColumnS
   Statistics statistics{{}, {}, /*ofRows=*/false};
   Value shared = b.sharesStatistics() ? b.loadColumnStatistics(first) : Value();
   auto rowOf = [&](int64_t number) -> Value {
-    auto type = VectorType::get(b.getColumns(), builder.getF32Type());
-    return tile::RowOp::create(builder, loc, type, number, shared);
+    return tile::RowOp::create(builder, loc, b.columnType(builder.getF32Type()), number, shared);
   };
   if (!shared) {
     statistics.offset = b.loadColumnStatistic(b.offsetStatistic(), first);

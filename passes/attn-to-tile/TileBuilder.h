@@ -310,6 +310,7 @@ public:
   /// The size of a dimension of a view.
   mlir::Value viewDim(mlir::Value view, int64_t dim);
   mlir::VectorType rowType(mlir::Type element) const { return mlir::VectorType::get({getRows()}, element); }
+  mlir::VectorType columnType(mlir::Type element) const { return tile::getColumnVectorType(getColumns(), element); }
   mlir::VectorType tileType(int64_t cols, mlir::Type element) const {
     return mlir::VectorType::get({getRows(), cols}, element);
   }
@@ -387,7 +388,7 @@ private:
   mlir::Value rowsOfHead();
   void storeQuerySums(mlir::Value tile, mlir::Value row, bool accumulate);
   mlir::Value statisticLimit(Statistic statistic);
-  mlir::Value loadStatistic(Statistic statistic, mlir::Value first, int64_t count);
+  mlir::Value loadStatistic(Statistic statistic, mlir::Value first, mlir::VectorType type);
   Coordinate capturedRows() const {
     return captured->form == CapturedForm::KeySums ? Coordinate::Key : Coordinate::Query;
   }

@@ -136,7 +136,7 @@ Value TileBuilder::loadCapture(LoadOp load, Capture kind, Value j) {
     type = rowType(element);
     break;
   case Capture::Column:
-    type = VectorType::get({getColumns()}, element);
+    type = columnType(element);
     break;
   case Capture::Tile:
     type = tileType(getColumns(), element);

@@ -304,16 +304,18 @@ void TileBuilder::storeStatistic(Statistic statistic, Value rows) {
                         ArrayRef<int64_t>());
 }
 
-Value TileBuilder::loadStatistic(Statistic statistic, Value first, int64_t count) {
-  return tile::LoadOp::create(builder, loc, VectorType::get({count}, builder.getF32Type()),
-                              program.getWorkspaceView(statisticsWorkspace), statisticIndices(statistic, first),
-                              statisticLimit(statistic), ArrayRef<int64_t>{1}, ArrayRef<int64_t>());
+Value TileBuilder::loadStatistic(Statistic statistic, Value first, VectorType type) {
+  return tile::LoadOp::create(builder, loc, type, program.getWorkspaceView(statisticsWorkspace),
+                              statisticIndices(statistic, first), statisticLimit(statistic), ArrayRef<int64_t>{1},
+                              ArrayRef<int64_t>());
 }
 
-Value TileBuilder::loadRowStatistic(Statistic statistic) { return loadStatistic(statistic, geometry.row0, getRows()); }
+Value TileBuilder::loadRowStatistic(Statistic statistic) {
+  return loadStatistic(statistic, geometry.row0, rowType(builder.getF32Type()));
+}
 
 Value TileBuilder::loadColumnStatistic(Statistic statistic, Value first) {
-  return loadStatistic(statistic, first, getColumns());
+  return loadStatistic(statistic, first, columnType(builder.getF32Type()));
 }
 
 //===----------------------------------------------------------------------===//

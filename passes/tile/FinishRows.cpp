@@ -15,12 +15,6 @@ namespace attnc::tile {
 using namespace mlir;
 using namespace attnc::tile;
 
-/// Whether `type` is one number for each row of a tile.
-static bool isOfRows(Type type) {
-  auto vector = dyn_cast<VectorType>(type);
-  return vector && vector.getRank() == 1;
-}
-
 /// Whether `branch` ends in a product that accumulates over the keys, if it has keys.
 static bool endsInProduct(scf::IfOp branch) {
   return branch.elseBlock() && llvm::any_of(branch.thenYield().getOperands(), [&](Value value) {
@@ -32,9 +26,8 @@ static bool endsInProduct(scf::IfOp branch) {
 /// Whether `op` computes values of rows, or stores them.
 static bool isOfRows(Operation *op) {
   if (auto store = dyn_cast<StoreOp>(op))
-    return isOfRows(store.getValue().getType());
-  return isPure(op) && op->getNumRegions() == 0 &&
-         llvm::all_of(op->getResultTypes(), [](Type t) { return isOfRows(t); });
+    return isRowVector(store.getValue().getType());
+  return isPure(op) && op->getNumRegions() == 0 && llvm::all_of(op->getResultTypes(), isRowVector);
 }
 
 /// Whether consumers leave out tiles after `branch`.
@@ -57,7 +50,7 @@ static SetVector<Operation *> findFollowers(scf::IfOp branch) {
       Operation *source = operand.getDefiningOp();
       bool isResult = source == branch || followers.contains(source);
       follows |= isResult;
-      early &= isResult ? isOfRows(operand.getType())
+      early &= isResult ? isRowVector(operand.getType())
                         : !source || source->getBlock() != branch->getBlock() || source->isBeforeInBlock(branch);
     }
     if (follows && early)

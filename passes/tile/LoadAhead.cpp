@@ -31,7 +31,7 @@ static SetVector<Operation *> sliceOf(LoadOp load, scf::ForOp loop) {
 static bool isCaptured(LoadOp load, scf::ForOp loop) {
   auto type = cast<VectorType>(load.getType());
   constexpr unsigned leastBits = 16; // narrower elements would take a register each
-  if (type.getRank() != 2 || type.getElementTypeBitWidth() < leastBits ||
+  if (!isTile(type) || type.getElementTypeBitWidth() < leastBits ||
       !llvm::all_of(load->getUsers(), llvm::IsaPred<MapOp>))
     return false;
   bool usesPlace = false, usesState = false;

@@ -29,7 +29,7 @@ llvm::SetVector<Operation *> attnc::tile::findLogitOperations(scf::ForOp loop) {
   for (Operation &op : *loop.getBody()) {
     auto product = dyn_cast<MmaOp>(op);
     auto load = dyn_cast<LoadOp>(op);
-    if ((product && startsStep(product)) || (load && cast<VectorType>(load.getType()).getRank() == 1))
+    if ((product && startsStep(product)) || (load && !isTile(load.getType())))
       addSlice(&op, loop, first);
   }
   return first;

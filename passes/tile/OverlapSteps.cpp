@@ -31,7 +31,7 @@ static void splitLoads(scf::ForOp loop, int64_t &pairs) {
       if (stageOf(use.getOwner()) > 0)
         late.push_back(&use);
     if (stageOf(load) > 0 || late.empty() || late.size() == llvm::range_size(load->getUses()) ||
-        cast<VectorType>(load.getType()).getRank() == 1)
+        !isTile(load.getType()))
       continue;
     OpBuilder builder(load->getContext());
     builder.setInsertionPointAfter(load);

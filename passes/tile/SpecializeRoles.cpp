@@ -89,9 +89,9 @@ PersistentOp RoleSplitter::createRole(RoleKind kind, int64_t warpgroups, int64_t
 
 /// Whether an operation computes what only consumers need.
 static bool isConsumers(Operation *op) {
-  auto isTile = [](Type type) { return isa<VectorType>(type); };
-  return isa<StoreOp, TakeOp, LiveRowsOp, ReturnOp>(op) || llvm::any_of(op->getResultTypes(), isTile) ||
-         llvm::any_of(op->getOperandTypes(), isTile);
+  auto isVector = llvm::IsaPred<VectorType>;
+  return isa<StoreOp, TakeOp, LiveRowsOp, ReturnOp>(op) || llvm::any_of(op->getResultTypes(), isVector) ||
+         llvm::any_of(op->getOperandTypes(), isVector);
 }
 
 /// Numbers of the values that are no tiles.
@@ -254,7 +254,7 @@ void RoleSplitter::stageStores() {
   llvm::SmallDenseSet<Value> staged;
   program->walk([&](StoreOp store) {
     auto type = cast<VectorType>(store.getValue().getType());
-    if (type.getRank() != 2 || type.getElementTypeBitWidth() != 16 || !hasRowsOfHeads(store))
+    if (!isTile(type) || type.getElementTypeBitWidth() != 16 || !hasRowsOfHeads(store))
       return;
     // What is stored twice leaves from registers the second time: buffers are as large as tiles.
     if (!staged.insert(store.getValue()).second)

@@ -54,7 +54,7 @@ static bool isStageable(LoadOp load) {
   constexpr int64_t leastRank = 2, mostRank = 5;
   constexpr unsigned bits = 16;
   auto type = cast<VectorType>(load.getType());
-  if (type.getRank() != 2 || type.getElementTypeBitWidth() != bits || !isa<BlockArgument>(load.getView()) ||
+  if (!isTile(type) || type.getElementTypeBitWidth() != bits || !isa<BlockArgument>(load.getView()) ||
       load.getPages() || load.getRowGroup().size != 1 || load->use_empty() || !isa<scf::ForOp>(load->getParentOp()))
     return false;
   int64_t rank = load.getView().getType().getRank();

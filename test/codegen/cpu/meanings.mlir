@@ -43,34 +43,33 @@
 // REDEFINE: %{name} = narrow
 // RUN: %{run}
 
-// Column vectors that are computed: of what is loaded, of a scalar, of places and of a condition.
+// Column vectors that are computed: of what is loaded, of scalars and of a condition.
 
 //--- columns.mlir
 tile.program @program(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %o: memref<?x?xf32>, %n: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 32, panel = PANEL} {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
-  %two = arith.constant dense<2.0> : vector<32xf32>
+  %two = arith.constant dense<2.0> : vector<1x32xf32>
   %t = tile.load %a[%c0, %c0] axes [0, 1] below(%c32, %c32) : memref<?x?xf32> -> vector<32x32xf32>
-  %l = tile.load %b[%c0, %c0] axes [1] below(%n) : memref<?x?xf32> -> vector<32xf32>
+  %l = tile.load %b[%c0, %c0] axes [1] below(%n) : memref<?x?xf32> -> vector<1x32xf32>
   %n32 = arith.index_cast %n : index to i32
   %number = arith.sitofp %n32 : i32 to f32
-  %everywhere = vector.broadcast %number : f32 to vector<32xf32>
-  %twice = arith.mulf %l, %two : vector<32xf32>
-  %far = arith.cmpf olt, %twice, %two : vector<32xf32>
-  %m = arith.select %far, %everywhere, %twice : vector<32xi1>, vector<32xf32>
-  %place = vector.step : vector<32xindex>
-  %wide = arith.index_cast %place : vector<32xindex> to vector<32xi32>
-  %p = arith.sitofp %wide : vector<32xi32> to vector<32xf32>
+  %everywhere = vector.broadcast %number : f32 to vector<1x32xf32>
+  %twice = arith.mulf %l, %two : vector<1x32xf32>
+  %far = arith.cmpf olt, %twice, %two : vector<1x32xf32>
+  %m = arith.select %far, %everywhere, %twice : vector<1x32xi1>, vector<1x32xf32>
+  %place = vector.broadcast %n : index to vector<1x32xindex>
+  %wide = arith.index_cast %place : vector<1x32xindex> to vector<1x32xi32>
+  %p = arith.sitofp %wide : vector<1x32xi32> to vector<1x32xf32>
   %r = tile.map tiles(%t : vector<32x32xf32>) rows()
-      cols(%m, %p, %two, %place : vector<32xf32>, vector<32xf32>, vector<32xf32>, vector<32xindex>) at(%c0, %c0) {
+      cols(%m, %p, %two, %place : vector<1x32xf32>, vector<1x32xf32>, vector<1x32xf32>, vector<1x32xindex>) at(%c0, %c0) {
   ^bb0(%x: f32, %y: f32, %z: f32, %w: f32, %at: index, %i: index, %j: index):
     %e = arith.mulf %y, %w : f32
     %d = arith.addf %e, %z : f32
     %f = arith.addf %x, %d : f32
-    %same = arith.cmpi eq, %at, %j : index
-    %zero = arith.constant 0.0 : f32
-    %g = arith.select %same, %f, %zero : f32
+    %past = arith.cmpi slt, %at, %j : index
+    %g = arith.select %past, %x, %f : f32
     tile.yield %g : f32
   } -> vector<32x32xf32>
   tile.store %r, %o[%c0, %c0] axes [0, 1] below(%c32, %c32) : vector<32x32xf32>, memref<?x?xf32>
@@ -90,15 +89,15 @@ func.func private @expected(%a: memref<32x32xf32>, %b: memref<32x32xf32>, %i: in
   %twice = arith.mulf %y, %two : f32
   %far = arith.cmpf olt, %twice, %two : f32
   %m = arith.select %far, %nineteen, %twice : f32
-  %j32 = arith.index_cast %j : index to i32
-  %p = arith.sitofp %j32 : i32 to f32
   %e = arith.mulf %m, %two : f32
-  %d = arith.addf %e, %p : f32
+  %d = arith.addf %e, %nineteen : f32
   %f = arith.addf %x, %d : f32
-  return %f : f32
+  %past = arith.cmpi sgt, %j, %c19 : index
+  %g = arith.select %past, %x, %f : f32
+  return %g : f32
 }
 
-// One load that is taken by rows and by columns, as it is and computed with; a constant, a scalar everywhere and places too.
+// Rows and columns of the same numbers, as they are and computed with; constants, a scalar everywhere, and places of rows.
 
 //--- both.mlir
 tile.program @program(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %o: memref<?x?xf32>, %n: index, %tile: index)
@@ -106,32 +105,31 @@ tile.program @program(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %o: memref<?x?xf
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
   %four = arith.constant dense<4.0> : vector<32xf32>
+  %fours = arith.constant dense<4.0> : vector<1x32xf32>
   %none = arith.constant dense<0.0> : vector<32x32xf32>
   %l = tile.load %b[%c0, %n] axes [0] below(%c32) : memref<?x?xf32> -> vector<32xf32>
+  %m = tile.load %b[%c0, %n] axes [0] below(%c32) : memref<?x?xf32> -> vector<1x32xf32>
   %n32 = arith.index_cast %n : index to i32
   %number = arith.sitofp %n32 : i32 to f32
   %all = vector.broadcast %number : f32 to vector<32xf32>
+  %alls = vector.broadcast %number : f32 to vector<1x32xf32>
   %places = vector.step : vector<32xindex>
-  %p32 = arith.index_cast %places : vector<32xindex> to vector<32xi32>
   %rows = arith.mulf %l, %four : vector<32xf32>
-  %plus = arith.addf %l, %four : vector<32xf32>
-  %minus = arith.subf %plus, %all : vector<32xf32>
-  %columns = arith.addf %minus, %all : vector<32xf32>
+  %plus = arith.addf %m, %fours : vector<1x32xf32>
+  %minus = arith.subf %plus, %alls : vector<1x32xf32>
+  %columns = arith.addf %minus, %alls : vector<1x32xf32>
   %r = tile.map tiles(%none : vector<32x32xf32>) rows(%l, %rows, %all, %places : vector<32xf32>, vector<32xf32>, vector<32xf32>, vector<32xindex>)
-      cols(%l, %columns, %four, %all, %p32 : vector<32xf32>, vector<32xf32>, vector<32xf32>, vector<32xf32>, vector<32xi32>) at(%c0, %c0) {
-  ^bb0(%x: f32, %r0: f32, %r1: f32, %ra: f32, %rp: index, %c0e: f32, %c1: f32, %c2: f32, %ca: f32, %cp: i32, %i: index, %j: index):
+      cols(%m, %columns, %fours, %alls : vector<1x32xf32>, vector<1x32xf32>, vector<1x32xf32>, vector<1x32xf32>) at(%c0, %c0) {
+  ^bb0(%x: f32, %r0: f32, %r1: f32, %ra: f32, %rp: index, %c0e: f32, %c1: f32, %c2: f32, %ca: f32, %i: index, %j: index):
     %e = arith.mulf %r0, %c0e : f32
     %f = arith.mulf %r1, %c1 : f32
     %g = arith.addf %e, %f : f32
     %h = arith.addf %g, %c2 : f32
-    // 19 - 19, and row + column - (row + column).
+    // 19 - 19, and row - row.
     %none0 = arith.subf %ra, %ca : f32
-    %rp32 = arith.index_cast %rp : index to i32
-    %there = arith.addi %rp32, %cp : i32
-    %here = arith.addi %i, %j : index
-    %here32 = arith.index_cast %here : index to i32
-    %apart = arith.subi %there, %here32 : i32
-    %distance = arith.sitofp %apart : i32 to f32
+    %apart = arith.subi %rp, %i : index
+    %apart32 = arith.index_cast %apart : index to i32
+    %distance = arith.sitofp %apart32 : i32 to f32
     %off = arith.addf %none0, %distance : f32
     %k = arith.addf %h, %off : f32
     tile.yield %k : f32
@@ -369,15 +367,16 @@ tile.program @program(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %o: memref<?x?xf
   %c32 = arith.constant 32 : index
   %none = arith.constant dense<0.0> : vector<32x32xf32>
   %big = arith.constant dense<256.0> : vector<32xbf16>
+  %bigs = arith.constant dense<256.0> : vector<1x32xbf16>
   %l = tile.load %a[%c0, %c0] axes [0] below(%c32) : memref<?x?xf32> -> vector<32xf32>
-  %m = tile.load %a[%c0, %c0] axes [1] below(%c32) : memref<?x?xf32> -> vector<32xf32>
+  %m = tile.load %a[%c0, %c0] axes [1] below(%c32) : memref<?x?xf32> -> vector<1x32xf32>
   // 256 and a little more is 256, or the next even number of bf16.
   %ln = arith.truncf %l : vector<32xf32> to vector<32xbf16>
   %ls = arith.addf %ln, %big : vector<32xbf16>
   %lw = arith.extf %ls : vector<32xbf16> to vector<32xf32>
-  %mn = arith.truncf %m : vector<32xf32> to vector<32xbf16>
-  %ms = arith.addf %mn, %big : vector<32xbf16>
-  %mw = arith.extf %ms : vector<32xbf16> to vector<32xf32>
+  %mn = arith.truncf %m : vector<1x32xf32> to vector<1x32xbf16>
+  %ms = arith.addf %mn, %bigs : vector<1x32xbf16>
+  %mw = arith.extf %ms : vector<1x32xbf16> to vector<1x32xf32>
   %places = vector.step : vector<32xindex>
   %last = scf.for %i = %c0 to %n step %c1 iter_args(%x = %places) -> (vector<32xindex>) {
     %by = vector.broadcast %c1 : index to vector<32xindex>
@@ -387,7 +386,7 @@ tile.program @program(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %o: memref<?x?xf
   %isLong = arith.cmpi sgt, %n, %c32 : index
   %chosen = arith.select %isLong, %places, %last : vector<32xindex>
   %r = tile.map tiles(%none : vector<32x32xf32>) rows(%lw, %chosen : vector<32xf32>, vector<32xindex>)
-      cols(%mw : vector<32xf32>) at(%c0, %c0) {
+      cols(%mw : vector<1x32xf32>) at(%c0, %c0) {
   ^bb0(%x: f32, %y: f32, %p: index, %z: f32, %i: index, %j: index):
     %p32 = arith.index_cast %p : index to i32
     %f = arith.sitofp %p32 : i32 to f32

@@ -393,13 +393,13 @@ tile.program @carries_columns(%v: memref<?x?xf32>, %o: memref<?x?xf32>, %n: inde
   %zero = arith.constant dense<0.0> : vector<16x16xf32>
   %t = tile.load %v[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<16x16xf32>
 
-  %l = tile.load %v[%c0, %c0] axes [1] below(%n) : memref<?x?xf32> -> vector<16xf32>
+  %l = tile.load %v[%c0, %c0] axes [1] below(%n) : memref<?x?xf32> -> vector<1x16xf32>
   // expected-error@+1 {{op has no meaning with a column vector that crosses its edge on a CPU}}
-  %last = scf.for %i = %c0 to %n step %n iter_args(%x = %l) -> (vector<16xf32>) {
-    %y = arith.addf %x, %x : vector<16xf32>
-    scf.yield %y : vector<16xf32>
+  %last = scf.for %i = %c0 to %n step %n iter_args(%x = %l) -> (vector<1x16xf32>) {
+    %y = arith.addf %x, %x : vector<1x16xf32>
+    scf.yield %y : vector<1x16xf32>
   }
-  %r = tile.map tiles(%t : vector<16x16xf32>) rows() cols(%last : vector<16xf32>) at(%c0, %c0) {
+  %r = tile.map tiles(%t : vector<16x16xf32>) rows() cols(%last : vector<1x16xf32>) at(%c0, %c0) {
   ^bb0(%x: f32, %y: f32, %i: index, %j: index):
     tile.yield %y : f32
   } -> vector<16x16xf32>

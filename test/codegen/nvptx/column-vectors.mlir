@@ -1,5 +1,4 @@
-// Vectors with an element for each column: a thread computes those of its own columns, two of each eight, and a load that is
-// taken by rows and by columns is loaded twice.
+// Vectors with an element for each column: a thread computes those of its own columns, two of each eight.
 
 // RUN: split-file %s %t
 // RUN: attnc-opt %t/computed.mlir --pass-pipeline='builtin.module(tile.program(tile-allocate-shared),tile-to-nvvm)' | FileCheck %s --check-prefix=COMPUTED
@@ -17,14 +16,14 @@
 // COMPUTED-NOT: arith.addf
 // COMPUTED: arith.cmpi slt, %{{.*}}, %c64_i32{{[_0-9]*}} : i32
 
-// Places of columns are the thread's first one and what stands after it; the constant that a loop starts from has one element
-// for each.
+// The constant that a loop starts from has one element for each of the thread's columns.
 // CARRIED-LABEL: llvm.func @carried_entry(
 // CARRIED: scf.for {{.*}} iter_args({{([^,]*, ){15}[^,]*}}) -> (f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)
 
-// Keys and queries are as many, and lie in one tile: what they read of one tensor is one load by then.
-// TILE: %[[BOTH:.*]] = tile.load %{{.*}} : memref<128xf32{{.*}} -> vector<128xf32>
-// TILE: tile.map tiles({{.*}}) rows(%[[BOTH]] : vector<128xf32>) cols(%[[BOTH]] : vector<128xf32>)
+// Keys and queries are as many, and lie in one tile: they read the same numbers of one tensor, each in its own type.
+// TILE-DAG: %[[ROWS:.*]] = tile.load %{{.*}} : memref<128xf32{{.*}} -> vector<128xf32>
+// TILE-DAG: %[[COLS:.*]] = tile.load %{{.*}} : memref<128xf32{{.*}} -> vector<1x128xf32>
+// TILE: tile.map tiles({{.*}}) rows(%[[ROWS]] : vector<128xf32>) cols(%[[COLS]] : vector<1x128xf32>)
 // MERGED: .visible .entry kernel_tile
 // RIGHT: out {{.*}} right
 
@@ -34,11 +33,11 @@ module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 83, multiproces
 tile.program @computed(%v: memref<?xf32>, %o: memref<?x?xf32>, %n: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64, pipeline = #pipeline} {
   %c0 = arith.constant 0 : index
-  %two = arith.constant dense<2.0> : vector<64xf32>
+  %two = arith.constant dense<2.0> : vector<1x64xf32>
   %zero = arith.constant dense<0.0> : vector<64x64xf32>
-  %l = tile.load %v[%c0] axes [0] below(%n) : memref<?xf32> -> vector<64xf32>
-  %m = arith.mulf %l, %two : vector<64xf32>
-  %r = tile.map tiles(%zero : vector<64x64xf32>) rows() cols(%m : vector<64xf32>) at(%c0, %c0) {
+  %l = tile.load %v[%c0] axes [0] below(%n) : memref<?xf32> -> vector<1x64xf32>
+  %m = arith.mulf %l, %two : vector<1x64xf32>
+  %r = tile.map tiles(%zero : vector<64x64xf32>) rows() cols(%m : vector<1x64xf32>) at(%c0, %c0) {
   ^bb0(%x: f32, %y: f32, %i: index, %j: index):
     %e = arith.addf %x, %y : f32
     tile.yield %e : f32
@@ -57,17 +56,18 @@ tile.program @carried(%v: memref<?xf32>, %o: memref<?x?xf32>, %n: index, %tile: 
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
-  %none = arith.constant dense<0.0> : vector<64xf32>
+  %none = arith.constant dense<0.0> : vector<1x64xf32>
+  %ofRows = arith.constant dense<0.0> : vector<64xf32>
   %zero = arith.constant dense<0.0> : vector<64x64xf32>
-  %places = vector.step : vector<64xindex>
-  %p32 = arith.index_cast %places : vector<64xindex> to vector<64xi32>
-  %p = arith.sitofp %p32 : vector<64xi32> to vector<64xf32>
-  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%s = %none) -> (vector<64xf32>) {
-    %next = arith.addf %s, %p : vector<64xf32>
-    scf.yield %next : vector<64xf32>
+  %all = vector.broadcast %n : index to vector<1x64xindex>
+  %p32 = arith.index_cast %all : vector<1x64xindex> to vector<1x64xi32>
+  %p = arith.sitofp %p32 : vector<1x64xi32> to vector<1x64xf32>
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%s = %none) -> (vector<1x64xf32>) {
+    %next = arith.addf %s, %p : vector<1x64xf32>
+    scf.yield %next : vector<1x64xf32>
   }
-  // Also a constant by itself, which rows take as well.
-  %r = tile.map tiles(%zero : vector<64x64xf32>) rows(%none : vector<64xf32>) cols(%sum, %none : vector<64xf32>, vector<64xf32>) at(%c0, %c0) {
+  // Also a constant by itself.
+  %r = tile.map tiles(%zero : vector<64x64xf32>) rows(%ofRows : vector<64xf32>) cols(%sum, %none : vector<1x64xf32>, vector<1x64xf32>) at(%c0, %c0) {
   ^bb0(%x: f32, %w: f32, %y: f32, %z: f32, %i: index, %j: index):
     %e = arith.addf %x, %y : f32
     %f = arith.addf %e, %z : f32

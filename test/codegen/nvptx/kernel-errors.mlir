@@ -238,7 +238,7 @@ module attributes {attn.target = #gpu} {
                   shared_bytes = 0 : i64} {
     %t = tile.load %v[%n, %n] axes [0, 1] below(%n, %n) : memref<?x64xbf16> -> vector<64x64xbf16>
     // expected-error@+1 {{'tile.row' op expected an operand in shared memory, got 'vector<64x64xbf16>'}}
-    %r = tile.row 0 of %t : vector<64x64xbf16> -> vector<64xbf16>
+    %r = tile.row 0 of %t : vector<64x64xbf16> -> vector<1x64xbf16>
     tile.return
   }
 }

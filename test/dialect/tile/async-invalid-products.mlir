@@ -110,7 +110,7 @@ func.func @rounded_parts(%a: !tile.shared<vector<16x8xf32>>, %b: !tile.shared<ve
 
 func.func @row_of_parts(%a: !tile.shared<vector<3x16x8xbf16>>) {
   // expected-error@+1 {{op expected no parts, got '!tile.shared<vector<3x16x8xbf16>>'}}
-  %r = tile.row 0 of %a : !tile.shared<vector<3x16x8xbf16>> -> vector<8xf32>
+  %r = tile.row 0 of %a : !tile.shared<vector<3x16x8xbf16>> -> vector<1x8xf32>
   return
 }
 

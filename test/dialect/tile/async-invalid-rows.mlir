@@ -3,7 +3,7 @@
 // Faults of what GPUs add, one a chunk: parts of rows, rows of a tile, and maps that are mostly by one.
 
 func.func @spread_tile(%x: vector<8x4xf32>) {
-  // expected-error@+1 {{operand #0 must be vector of 32-bit float values of ranks 1}}
+  // expected-error@+1 {{operand #0 must be row vector of 32-bit float}}
   %p = tile.lane_partial %x : vector<8x4xf32>
   return
 }
@@ -11,7 +11,7 @@ func.func @spread_tile(%x: vector<8x4xf32>) {
 // -----
 
 func.func @total_narrow(%x: vector<8xbf16>) {
-  // expected-error@+1 {{operand #0 must be vector of 32-bit float values of ranks 1}}
+  // expected-error@+1 {{operand #0 must be row vector of 32-bit float}}
   %p = tile.warp_reduce %x : vector<8xbf16>
   return
 }
@@ -39,14 +39,14 @@ func.func @mostly_one_without_rows(%s: vector<8x4xf32>, %n: index) {
 
 func.func @row_number(%t: vector<2x16xf32>) {
   // expected-error@+1 {{op expected one of the 2 rows of 'vector<2x16xf32>', got 2}}
-  %r = tile.row 2 of %t : vector<2x16xf32> -> vector<16xf32>
+  %r = tile.row 2 of %t : vector<2x16xf32> -> vector<1x16xf32>
   return
 }
 
 // -----
 
 func.func @row_columns(%t: vector<2x16xf32>) {
-  // expected-error@+1 {{op expected a row of 'vector<2x16xf32>', got 'vector<2xf32>'}}
-  %r = tile.row 1 of %t : vector<2x16xf32> -> vector<2xf32>
+  // expected-error@+1 {{op expected a row of 'vector<2x16xf32>', got 'vector<1x2xf32>'}}
+  %r = tile.row 1 of %t : vector<2x16xf32> -> vector<1x2xf32>
   return
 }

@@ -122,8 +122,8 @@ func.func @shared(%g: vector<128x64xbf16>, %k: !tile.shared<vector<128x64xbf16>>
   %alone = tile.take : !tile.shared<vector<128x64xbf16>>
   // CHECK: tile.sync
   tile.sync
-  // CHECK: tile.row 1 of %{{.*}} : !tile.shared<vector<2x64xf32>> -> vector<64xf32>
-  %row = tile.row 1 of %w : !tile.shared<vector<2x64xf32>> -> vector<64xf32>
+  // CHECK: tile.row 1 of %{{.*}} : !tile.shared<vector<2x64xf32>> -> vector<1x64xf32>
+  %row = tile.row 1 of %w : !tile.shared<vector<2x64xf32>> -> vector<1x64xf32>
   // CHECK: tile.read %[[K]] : !tile.shared<vector<128x64xbf16>> -> vector<128x64xbf16>
   %read = tile.read %k : !tile.shared<vector<128x64xbf16>> -> vector<128x64xbf16>
   // CHECK: %[[M:.*]] = tile.mma %[[ALONE]], %[[K]], %{{.*}} left_transposed : !tile.shared<vector<128x64xbf16>>, !tile.shared<vector<128x64xbf16>>, vector<64x64xf32>

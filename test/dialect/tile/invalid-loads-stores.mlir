@@ -234,7 +234,7 @@ func.func @scatter_of_other_shape(%v: memref<?xf32>, %n: index, %x: vector<8x16x
 // -----
 
 func.func @load_of_rank_3(%v: memref<?x?x?xf32>, %n: index) {
-  // expected-error@+1 {{op result #0 must be tile or vector, but got 'vector<2x8x16xf32>'}}
+  // expected-error@+1 {{op result #0 must be tile, row vector or column vector, but got 'vector<2x8x16xf32>'}}
   %t = tile.load %v[%n, %n, %n] axes [0, 1, 2] below(%n, %n, %n) : memref<?x?x?xf32> -> vector<2x8x16xf32>
   return
 }
@@ -242,7 +242,7 @@ func.func @load_of_rank_3(%v: memref<?x?x?xf32>, %n: index) {
 // -----
 
 func.func @store_of_rank_3(%t: vector<2x8x16xf32>, %v: memref<?x?x?xf32>, %n: index) {
-  // expected-error@+1 {{op operand #0 must be tile or vector, but got 'vector<2x8x16xf32>'}}
+  // expected-error@+1 {{op operand #0 must be tile or row vector, but got 'vector<2x8x16xf32>'}}
   tile.store %t, %v[%n, %n, %n] axes [0, 1, 2] below(%n, %n, %n) : vector<2x8x16xf32>, memref<?x?x?xf32>
   return
 }

@@ -46,9 +46,9 @@ func.func @map_rows(%s: vector<8x4xf32>, %r: vector<4xf32>, %n: index) {
 
 // -----
 
-func.func @map_cols(%s: vector<8x4xf32>, %c: vector<8xf32>, %n: index) {
-  // expected-error@+1 {{op expected vectors of 4 elements beside 'vector<8x4xf32>', got 'vector<8xf32>'}}
-  %m = tile.map tiles(%s : vector<8x4xf32>) rows() cols(%c : vector<8xf32>) at(%n, %n) {
+func.func @map_cols(%s: vector<8x4xf32>, %c: vector<1x8xf32>, %n: index) {
+  // expected-error@+1 {{op expected vectors of 4 elements beside 'vector<8x4xf32>', got 'vector<1x8xf32>'}}
+  %m = tile.map tiles(%s : vector<8x4xf32>) rows() cols(%c : vector<1x8xf32>) at(%n, %n) {
   ^bb0(%x: f32, %y: f32, %i: index, %j: index):
     tile.yield %x : f32
   } -> vector<8x4xf32>

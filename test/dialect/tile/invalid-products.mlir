@@ -36,7 +36,7 @@ func.func @mma_tf32(%a: vector<8x16xbf16>, %b: vector<16x4xbf16>, %c: vector<8x4
 // -----
 
 func.func @mma_accumulator(%a: vector<8x16xbf16>, %b: vector<16x4xbf16>, %c: vector<8x4xbf16>) {
-  // expected-error@+1 {{operand #2 must be vector of 32-bit float values of ranks 2}}
+  // expected-error@+1 {{operand #2 must be tile of 32-bit float}}
   %s = tile.mma %a, %b, %c : vector<8x16xbf16>, vector<16x4xbf16>, vector<8x4xbf16>
   return
 }

@@ -83,7 +83,7 @@ tile.program @values(%f: memref<?x?xf32>, %n: index)
   %b = tile.load %f[%n, %n] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<4x16xf32>
   %c = tile.load %f[%n, %n] axes [0, 1] below(%n, %n) : memref<?x?xf32> -> vector<16x24xf32>
   %row = tile.load %f[%n, %n] axes [0] below(%n) : memref<?x?xf32> -> vector<8xf32>
-  %col = tile.load %f[%n, %n] axes [1] below(%n) : memref<?x?xf32> -> vector<4xf32>
+  %col = tile.load %f[%n, %n] axes [1] below(%n) : memref<?x?xf32> -> vector<1x4xf32>
   %zero = arith.constant dense<0.0> : vector<8x4xf32>
   %acc = arith.constant dense<0.0> : vector<8x24xf32>
   // CHECK: %[[S:.*]] = tile.mma %{{.*}}, %{{.*}}, %{{.*}} transposed : vector<8x16xf32>, vector<4x16xf32>, vector<8x4xf32>
@@ -92,13 +92,13 @@ tile.program @values(%f: memref<?x?xf32>, %n: index)
   %o = tile.mma %a, %c, %acc : vector<8x16xf32>, vector<16x24xf32>, vector<8x24xf32>
   // CHECK: tile.mma %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}} transposed tf32 : vector<8x16xf32>, vector<4x16xf32>, vector<8x4xf32>
   %narrow = tile.mma %a, %b, %zero transposed tf32 : vector<8x16xf32>, vector<4x16xf32>, vector<8x4xf32>
-  // CHECK: %[[M:.*]]:2 = tile.map tiles(%[[S]] : vector<8x4xf32>) rows(%[[ROW:.*]] : vector<8xf32>) cols(%[[COL:.*]] : vector<4xf32>) at(%[[N]], %[[N]]) {
+  // CHECK: %[[M:.*]]:2 = tile.map tiles(%[[S]] : vector<8x4xf32>) rows(%[[ROW:.*]] : vector<8xf32>) cols(%[[COL:.*]] : vector<1x4xf32>) at(%[[N]], %[[N]]) {
   // CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %[[R:.*]]: f32, %[[C:.*]]: f32, %{{.*}}: index, %{{.*}}: index):
   // CHECK-NEXT: %[[Y:.*]] = arith.addf %[[X]], %[[R]] : f32
   // CHECK-NEXT: %[[Z:.*]] = arith.truncf %[[Y]] : f32 to bf16
   // CHECK-NEXT: tile.yield %[[Y]], %[[Z]] : f32, bf16
   // CHECK-NEXT: } -> (vector<8x4xf32>, vector<8x4xbf16>)
-  %m:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%row : vector<8xf32>) cols(%col : vector<4xf32>) at(%n, %n) {
+  %m:2 = tile.map tiles(%s : vector<8x4xf32>) rows(%row : vector<8xf32>) cols(%col : vector<1x4xf32>) at(%n, %n) {
   ^bb0(%x: f32, %r: f32, %k: f32, %i: index, %j: index):
     %y = arith.addf %x, %r : f32
     %z = arith.truncf %y : f32 to bf16

@@ -59,19 +59,19 @@
 // CHECK: %[[I:.*]] = arith.muli %[[NUMBER]], %c16 : index
 // CHECK: %[[QT:.*]] = tile.load %[[Q]][%{{.*}}, %[[I]], %[[H]], %c0]
 // CHECK: %[[DOT:.*]] = tile.load %[[DO]][%{{.*}}, %[[I]], %[[H]], %c0]
-// CHECK: %[[LSE2:.*]] = tile.load %[[SPACE]][%{{.*}}, %[[I]]] axes [1] {{.*}} -> vector<16xf32>
-// CHECK: %[[DELTA:.*]] = tile.load %[[SPACE]][%{{.*}}, %[[I]]] axes [1] {{.*}} -> vector<16xf32>
+// CHECK: %[[LSE2:.*]] = tile.load %[[SPACE]][%{{.*}}, %[[I]]] axes [1] {{.*}} -> vector<1x16xf32>
+// CHECK: %[[DELTA:.*]] = tile.load %[[SPACE]][%{{.*}}, %[[I]]] axes [1] {{.*}} -> vector<1x16xf32>
 // CHECK: %[[S:.*]] = tile.mma %[[KT]], %[[QT]], %{{.*}} transposed
 // CHECK: %[[MASKED:.*]] = tile.mask tiles(%[[S]] : {{.*}}) rows() cols() at(%{{.*}}, %[[I]]) full(%{{.*}}, %{{.*}}) listed(%[[PLACE]])
 // CHECK-NEXT: ^bb0(%{{.*}}: f32, %[[R:[a-z0-9]+]]: index, %[[C:[a-z0-9]+]]: index):
 // CHECK-NEXT: %[[POSITION:.*]] = arith.addi %[[C]], %[[SHIFT]] : index
 // CHECK-NEXT: arith.cmpi sle, %[[R]], %[[POSITION]] : index
-// CHECK: %[[P:.*]] = tile.map tiles(%[[MASKED]] : {{.*}}) rows() cols(%[[LSE2]] : vector<16xf32>)
+// CHECK: %[[P:.*]] = tile.map tiles(%[[MASKED]] : {{.*}}) rows() cols(%[[LSE2]] : vector<1x16xf32>)
 // CHECK: %[[PT:.*]] = tile.map tiles(%[[P]]
 // CHECK: arith.truncf
 // CHECK: %[[NEWV:.*]] = tile.mma %[[PT]], %[[DOT]], %[[AV]] :
 // CHECK: %[[DP:.*]] = tile.mma %[[VT]], %[[DOT]], %{{.*}} transposed
-// CHECK: %[[DS:.*]] = tile.map tiles(%[[P]], %[[DP]] : {{.*}}) rows() cols(%[[DELTA]] : vector<16xf32>)
+// CHECK: %[[DS:.*]] = tile.map tiles(%[[P]], %[[DP]] : {{.*}}) rows() cols(%[[DELTA]] : vector<1x16xf32>)
 // CHECK: %[[NEWK:.*]] = tile.mma %[[DS]], %[[QT]], %[[AK]] :
 // CHECK: scf.yield %[[NEWK]], %[[NEWV]]
 // CHECK: tile.map tiles(%[[SUMS]]#0

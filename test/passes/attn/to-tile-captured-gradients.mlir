@@ -28,7 +28,7 @@
 // CHECK-LABEL: tile.program @kernel_dkdv(
 // CHECK: scf.for
 // CHECK: %[[SUMS:.*]]:3 = scf.for
-// CHECK: %[[DS:[0-9]+]] = tile.map tiles(%{{[0-9]+}}, %{{[0-9]+}} : vector<240x64xf32>, vector<240x64xf32>) rows() cols(%{{[0-9]+}} : vector<64xf32>)
+// CHECK: %[[DS:[0-9]+]] = tile.map tiles(%{{[0-9]+}}, %{{[0-9]+}} : vector<240x64xf32>, vector<240x64xf32>) rows() cols(%{{[0-9]+}} : vector<1x64xf32>)
 // CHECK: tile.mma %[[DS]]
 // CHECK: tile.reduce <add> %[[DS]]
 // CHECK: tile.store %[[SUMS]]#2, %{{.*}} axes [1]
@@ -53,7 +53,7 @@
 // CHECK: tile.live_rows %c1
 // CHECK: %[[SUM:.*]] = scf.for
 // CHECK: scf.for
-// CHECK: tile.load %{{.*}} -> vector<64xf32>
+// CHECK: tile.load %{{.*}} -> vector<1x64xf32>
 // CHECK: tile.reduce <add>
 // CHECK: tile.store %[[SUM]], %{{.*}} axes [0] {{.*}} memref<4xf32
 

@@ -379,8 +379,8 @@ module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fm
 // CHECK-DAG: %[[SLOPE:[a-z0-9_]+]] = memref.load %[[ONE]][%[[H:[a-z0-9_]+]]]
 // CHECK: scf.for %[[J:[a-z0-9_]+]] = %c0 to
 // CHECK-DAG: %[[BIAS:[a-z0-9_]+]] = tile.load %[[TILE]][%c0, %[[H]], %[[ROW]], %[[J]]] axes [2, 3] below(%{{.*}}) : {{.*}} -> vector<32x16xbf16>
-// CHECK-DAG: %[[COLS:[a-z0-9_]+]] = tile.load %[[C]][%[[B]], %[[J]]] axes [1] below(%{{.*}}) : {{.*}} -> vector<16xf32>
-// CHECK: tile.map tiles(%{{.*}}, %[[BIAS]] : vector<32x16xf32>, vector<32x16xbf16>) rows(%[[ROWS]] : vector<32xf32>) cols(%[[COLS]] : vector<16xf32>) at(
+// CHECK-DAG: %[[COLS:[a-z0-9_]+]] = tile.load %[[C]][%[[B]], %[[J]]] axes [1] below(%{{.*}}) : {{.*}} -> vector<1x16xf32>
+// CHECK: tile.map tiles(%{{.*}}, %[[BIAS]] : vector<32x16xf32>, vector<32x16xbf16>) rows(%[[ROWS]] : vector<32xf32>) cols(%[[COLS]] : vector<1x16xf32>) at(
 // CHECK-NEXT: ^bb0(%{{.*}}: f32, %[[XT:[a-z0-9_]+]]: bf16, %[[XR:[a-z0-9_]+]]: f32, %[[XC:[a-z0-9_]+]]: f32, %[[PI:[a-z0-9_]+]]: index, %[[PJ:[a-z0-9_]+]]: index):
 // CHECK: arith.extf %[[XT]] : bf16 to f32
 // CHECK: arith.addf %{{.*}}, %[[XR]] : f32

@@ -51,10 +51,10 @@ tile.program @logits_ahead(%K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %Q: memre
   %r:2 = scf.for %j = %low to %high step %c4 iter_args(%dk = %sum, %dv = %sum) -> (vector<8x16xf32>, vector<8x16xf32>) {
     %q = tile.load %Q[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
     %do = tile.load %DO[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
-    %l = tile.load %L[%j] axes [0] below(%high) : memref<?xf32> -> vector<4xf32>
+    %l = tile.load %L[%j] axes [0] below(%high) : memref<?xf32> -> vector<1x4xf32>
     %s = tile.mma %k, %q, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
     %dp = tile.mma %v, %do, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
-    %p = tile.map tiles(%s : vector<8x4xf32>) rows() cols(%l : vector<4xf32>) at(%c0, %j) {
+    %p = tile.map tiles(%s : vector<8x4xf32>) rows() cols(%l : vector<1x4xf32>) at(%c0, %j) {
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.subf %x, %y : f32
       %b = arith.truncf %e : f32 to bf16

@@ -32,9 +32,9 @@ tile.program @shared_tiles(%G: memref<?x64xbf16>, %K: memref<?x64xbf16>, %S: mem
       %k = tile.get %keys : !tile.ring<1 x vector<128x64xbf16>> -> !tile.shared<vector<128x64xbf16>>
       scf.for %j = %c0 to %c512 step %c128 {
         %w = tile.get %numbers : !tile.ring<2 x vector<2x64xf32>> -> !tile.shared<vector<2x64xf32>>
-        %x = tile.row 1 of %w : !tile.shared<vector<2x64xf32>> -> vector<64xf32>
+        %x = tile.row 1 of %w : !tile.shared<vector<2x64xf32>> -> vector<1x64xf32>
         %g = tile.load %G[%j, %c0] axes [0, 1] below(%rows, %c64) : memref<?x64xbf16> -> vector<128x64xbf16>
-        %m = tile.map tiles(%g : vector<128x64xbf16>) rows() cols(%x : vector<64xf32>) at(%c0, %c0) {
+        %m = tile.map tiles(%g : vector<128x64xbf16>) rows() cols(%x : vector<1x64xf32>) at(%c0, %c0) {
         ^bb0(%a: bf16, %b: f32, %p: index, %q: index):
           %wide = arith.extf %a : bf16 to f32
           %product = arith.mulf %wide, %b : f32
