@@ -242,6 +242,10 @@ LogicalResult RoleEmitter::verifyPlace(Operation &op) {
     return op.emitOpError("has no meaning in a program with roles");
   if (failed(tile::verifyStaged(op)))
     return failure();
+  auto load = dyn_cast<tile::LoadOp>(op);
+  auto store = dyn_cast<tile::StoreOp>(op);
+  if (((load && load.getBlocked()) || (store && store.getBlocked())) && context.countBands() != 1)
+    return op.emitOpError("expected warps that have one band of rows with 'blocked'");
   if (auto start = dyn_cast<tile::StartOp>(op))
     return tile::verifyShared(op, start.getB());
   auto product = dyn_cast<tile::MmaOp>(op);

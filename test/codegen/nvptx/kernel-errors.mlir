@@ -227,6 +227,24 @@ module attributes {attn.target = #gpu} {
 
 // -----
 
+// Rows in the order of bands, where warps have two.
+
+#gpu = #attn.gpu<arch = "sm_80", ptx = 83, multiprocessors = 108, shared_bytes = 166912, registers = 65536,
+                 l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>
+#pipeline = #attn.warps<consumers = 1, stages = 1>
+module attributes {attn.target = #gpu} {
+  tile.program @two_bands(%s: memref<?x64xf32>, %n: index, %tile: index)
+      attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 128, pipeline = #pipeline,
+                  shared_bytes = 0 : i64} {
+    %t = arith.constant dense<1.0> : vector<128x64xf32>
+    // expected-error@+1 {{'tile.store' op expected warps that have one band of rows with 'blocked'}}
+    tile.store %t, %s[%n, %n] axes [0, 1] below(%n, %n) {blocked} : vector<128x64xf32>, memref<?x64xf32>
+    tile.return
+  }
+}
+
+// -----
+
 // Rows and tiles that no ring brought.
 
 #gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
