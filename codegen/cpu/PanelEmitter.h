@@ -131,6 +131,8 @@ private:
     mlir::Value pages; ///< null where rows are in none
     bool blocked;      ///< the view has the order of `tile::BlockedRows`
   };
+  /// How a store adds to what is there: not, while other threads may add to the same, or in its turn.
+  enum class Addition { None, Atomic, Plain };
   template <typename Op>
   PanelAccess accessOf(Op op, mlir::VectorType type);
   llvm::SmallVector<mlir::Value> viewIndices(const PanelAccess &access, mlir::Value row, mlir::Value column);
@@ -141,7 +143,7 @@ private:
                    llvm::function_ref<void(mlir::Value, mlir::Value)> square,
                    llvm::function_ref<void(mlir::Value, mlir::Value)> single);
   void copyIn(const PanelAccess &access, mlir::Value buffer);
-  void copyOut(const PanelAccess &access, mlir::Value buffer, mlir::Type element, bool accumulate);
+  void copyOut(const PanelAccess &access, mlir::Value buffer, mlir::Type element, Addition addition);
 
   // Tiles that are read as a whole.
   PanelAccess accessOfWhole(mlir::Value whole, bool isTurned);

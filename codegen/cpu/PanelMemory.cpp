@@ -196,9 +196,9 @@ Value PanelEmitter::bufferOf(Value tile) {
   return buffer;
 }
 
-/// Copies elements of a buffer that are live out, row by row, as elements of `element`; with `accumulate` they are
-/// added to what is there, one by one: other threads may add to the same.
-void PanelEmitter::copyOut(const PanelAccess &access, Value buffer, Type element, bool accumulate) {
+/// Copies elements of a buffer that are live out, row by row, as elements of `element`, or adds them to what is there,
+/// one by one.
+void PanelEmitter::copyOut(const PanelAccess &access, Value buffer, Type element, Addition addition) {
   OpBuilder &b = context.builder;
   Location loc = context.loc;
   auto storeSquare = [&](Value row, Value column) {
@@ -213,12 +213,16 @@ void PanelEmitter::copyOut(const PanelAccess &access, Value buffer, Type element
   };
   forElements(access, squareBlock, /*columnsOfSingle=*/1, storeSquare, [&](Value row, Value column) {
     Value loaded = memref::LoadOp::create(b, loc, buffer, elementIndices(access, buffer, row, column));
-    if (accumulate) {
-      memref::AtomicRMWOp::create(b, loc, arith::AtomicRMWKind::addf, loaded, access.view,
-                                  viewIndices(access, row, column));
+    SmallVector<Value> at = viewIndices(access, row, column);
+    if (addition == Addition::Atomic) {
+      memref::AtomicRMWOp::create(b, loc, arith::AtomicRMWKind::addf, loaded, access.view, at);
       return;
     }
-    memref::StoreOp::create(b, loc, narrow(context, loaded, element), access.view, viewIndices(access, row, column));
+    if (addition == Addition::Plain) {
+      Value sum = memref::LoadOp::create(b, loc, access.view, at);
+      loaded = arith::AddFOp::create(b, loc, sum, loaded);
+    }
+    memref::StoreOp::create(b, loc, narrow(context, loaded, element), access.view, at);
   });
 }
 
@@ -244,7 +248,8 @@ void PanelEmitter::emitStore(tile::StoreOp op) {
         arith::SelectOp::create(context.builder, context.loc, isBelow, context.index(context.panelRows()), zero);
     access.liveColumns = context.index(access.columns);
   }
-  copyOut(access, buffer, type.getElementType(), op.getAccumulate());
+  Addition addition = op.getTurn() ? Addition::Plain : op.getAccumulate() ? Addition::Atomic : Addition::None;
+  copyOut(access, buffer, type.getElementType(), addition);
 }
 
 //===----------------------------------------------------------------------===//
@@ -271,7 +276,7 @@ PanelEmitter::PanelAccess PanelEmitter::accessOfWhole(Value whole, bool isTurned
 
 void PanelEmitter::copyToWhole(Value tile, Value whole) {
   copyOut(accessOfWhole(whole, /*isTurned=*/false), bufferOf(tile), cast<MemRefType>(whole.getType()).getElementType(),
-          /*accumulate=*/false);
+          Addition::None);
 }
 
 void PanelEmitter::copyWhole(Value panelNumber, Value tile, Value whole) {

@@ -60,6 +60,8 @@ private:
   void emitAny(tile::AnyOp any);
   void addToRun(Operation &op, SmallVectorImpl<Operation *> &run, const Ends &ends);
   void copyOperands(Operation &op, SmallVectorImpl<Operation *> &run, const Ends &ends);
+  Value addToCounter(tile::StoreOp store, int64_t number);
+  void waitForTurn(tile::StoreOp store);
   Value newState(Value value);
 
   tile::ProgramOp program;
@@ -256,6 +258,12 @@ void ProgramEmitter::emitBlock(Block &block, ArrayRef<Value> places) {
         emitFor(loop);
       else
         emitIf(cast<scf::IfOp>(op), ends);
+    } else if (auto store = dyn_cast<tile::StoreOp>(op); store && store.getTurn()) {
+      flush(run, ends);
+      waitForTurn(store);
+      addToRun(op, run, ends);
+      flush(run, ends);
+      addToCounter(store, 1);
     } else if (PanelEmitter::isRowOp(op)) {
       if (!op.hasTrait<OpTrait::ConstantLike>())
         addToRun(op, run, ends);
@@ -266,6 +274,31 @@ void ProgramEmitter::emitBlock(Block &block, ArrayRef<Value> places) {
   }
   flush(run, ends);
   moveToEnds(handed, ends);
+}
+
+/// Adds to the counter of turns, and gives what it was. What one thread does before it, others see that find it
+/// counted.
+Value ProgramEmitter::addToCounter(tile::StoreOp store, int64_t number) {
+  OpBuilder &b = context.builder;
+  SmallVector<Value> at = llvm::map_to_vector(store.getCounter(), [&](Value index) { return values.scalar(index); });
+  Value more = arith::ConstantOp::create(b, context.loc, b.getI32IntegerAttr(static_cast<int32_t>(number)));
+  return memref::AtomicRMWOp::create(b, context.loc, arith::AtomicRMWKind::addi, more, values.scalar(store.getTurns()),
+                                     at);
+}
+
+/// Goes round until as many turns were given as come before that of `store`. Threads take tiles in the order of the
+/// grid, so that another one has each that is waited for.
+void ProgramEmitter::waitForTurn(tile::StoreOp store) {
+  OpBuilder &b = context.builder;
+  Value turn = arith::IndexCastOp::create(b, context.loc, b.getI32Type(), values.scalar(store.getTurn()));
+  auto loop = scf::WhileOp::create(b, context.loc, TypeRange(), ValueRange());
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&loop.getBefore());
+  Value given = addToCounter(store, 0);
+  Value isEarly = arith::CmpIOp::create(b, context.loc, arith::CmpIPredicate::slt, given, turn);
+  scf::ConditionOp::create(b, context.loc, isEarly, ValueRange());
+  b.createBlock(&loop.getAfter());
+  scf::YieldOp::create(b, context.loc);
 }
 
 void ProgramEmitter::emitUniform(Operation &op) {

@@ -164,6 +164,18 @@ void Ptx::addFloatIf(Value condition, Value global, Value number) {
   assembly("addFloatIf", {}, "@$0 red.global.add.f32 [$1], $2;", "blf", {condition, global, number});
 }
 
+void Ptx::waitForCount(Value global, Value least) {
+  assembly("waitForCount", {},
+           "{\n.reg .pred p;\n.reg .s32 count;\nattnc_wait_${:uid}:\nld.acquire.gpu.global.s32 count, [$0];\n"
+           "setp.lt.s32 p, count, $1;\n@p bra attnc_wait_${:uid};\n}",
+           "lr", {global, least});
+}
+
+void Ptx::countIf(Value condition, Value global) {
+  warpSync();
+  assembly("countIf", {}, "@$0 red.release.gpu.global.add.s32 [$1], 1;", "bl", {condition, global});
+}
+
 void Ptx::loadBytes(Value shared, Value global, Value barrier, int64_t bytes) {
   assembly("loadBytes", {}, "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1], $2, [$3];",
            "rlrr", {shared, global, i32(bytes), barrier});

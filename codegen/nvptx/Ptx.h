@@ -116,6 +116,11 @@ public:
   void addBytesOfWarp(mlir::Value shared, mlir::Value global, int64_t bytes, mlir::Value condition);
   /// Adds a number to that at `global` where `condition` holds, atomically, in any order (9.7.13.5, `red`).
   void addFloatIf(mlir::Value condition, mlir::Value global, mlir::Value number);
+  /// Waits until the i32 at `global` is `least` or more; what was done to memory before it became that is seen after.
+  void waitForCount(mlir::Value global, mlir::Value least);
+  /// Adds 1 to the i32 at `global` where `condition` holds, when all that the warp has done to memory is seen by
+  /// others.
+  void countIf(mlir::Value condition, mlir::Value global);
   /// Two f32 of shared memory, `offset` bytes from `address` on.
   llvm::SmallVector<mlir::Value> loadSharedPair(mlir::Value address, int64_t offset);
   /// Stores, or loads, some f32 together.

@@ -269,6 +269,42 @@ void StoreEmitter::storeBlocked(tile::StoreOp store) {
     startCopies();
 }
 
+/// Adds to the same when all warps of the tiles before have added, each lane its own pieces, and counts as one of the
+/// warps of all consumers: no two tiles add at a time.
+void StoreEmitter::addInTurn(tile::StoreOp store) {
+  Ptx &ptx = context.ptx;
+  using tile::BlockedRows;
+  auto type = cast<VectorType>(store.getValue().getType());
+  int64_t warpgroups = countWarpgroups(store);
+  bool byColumns = isDealtByColumns(type, warpgroups);
+  int64_t blocks = type.getDimSize(1) / (byColumns ? warpgroups : 1) / BlockedRows::blockColumns;
+  int64_t warps = context.pipeline.getConsumers() * (warpgroupRows / warpRows);
+  Value counter =
+      context.abi.getView(store.getTurns())
+          .address(ptx.b, ptx.loc,
+                   llvm::map_to_vector(store.getCounter(), [&](Value index) { return context.scalar(index); }));
+  ptx.waitForCount(counter, ptx.mul(context.scalar(store.getTurn()), warps));
+  Value row = context.scalar(store.getIndices()[0]);
+  context.onlyIf(isBelow(row, store.getLimits()[0]), [&] {
+    Value start = context.findPieces(store.getView(), row, byColumns ? blocks : 0);
+    auto pieceAt = [&](int64_t block) {
+      return ptx.shift(start, ptx.b.getF32Type(), static_cast<int32_t>(block * BlockedRows::blockElements));
+    };
+    // All loads come before the stores: they wait for memory together.
+    SmallVector<SmallVector<Value>> sums;
+    for (int64_t block = 0; block < blocks; ++block)
+      sums.push_back(ptx.loadFloats(pieceAt(block), BlockedRows::pieceElements));
+    for (int64_t block = 0; block < blocks; ++block) {
+      for (auto [n, sum] : llvm::enumerate(sums[block]))
+        sum = arith::AddFOp::create(
+            ptx.b, ptx.loc, sum,
+            context.element(store.getValue(), block * BlockedRows::pieceElements + static_cast<int64_t>(n)));
+      ptx.storeFloats(pieceAt(block), sums[block]);
+    }
+  });
+  ptx.countIf(ptx.equal(context.place.lane, 0), counter);
+}
+
 void StoreEmitter::startCopies() {
   Ptx &ptx = context.ptx;
   ptx.fenceAsync();
@@ -279,7 +315,9 @@ void StoreEmitter::startCopies() {
 }
 
 void StoreEmitter::emit(tile::StoreOp store) {
-  if (store.getBlocked())
+  if (store.getTurn())
+    addInTurn(store);
+  else if (store.getBlocked())
     storeBlocked(store);
   else if (tile::isRowVector(store.getValue().getType()))
     storeRows(store);

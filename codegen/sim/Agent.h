@@ -137,6 +137,7 @@ private:
   Progress await(const Instruction &instruction, tile::AwaitOp op);
   Progress turn(tile::PingPongOp op);
   Progress stage(tile::StoreOp op);
+  Progress addInTurn(tile::StoreOp op);
   Progress sync(mlir::Operation *op);
   bool isFree(const Ring &ring) const;
   bool startDrain(Drain drain);

@@ -38,11 +38,44 @@ bool Device::checkInside(Operation *op, const std::string &who, Value view, Arra
   return true;
 }
 
+/// The error of additions that may come in any order, where one has a turn.
+bool Device::failUnordered(Operation *op, const std::string &who, Operation *other) {
+  InFlightDiagnostic diagnostic = fail(op, who);
+  diagnostic << "unordered additions to the same element (" << schedule << ")";
+  diagnostic.attachNote(other->getLoc()) << "the other addition; nothing orders the two";
+  return false;
+}
+
+bool Device::addInTurn(const std::string &who, const TurnToAdd &turn, Value value, ArrayRef<int64_t> indices,
+                       Number number) {
+  if (!checkInside(turn.op, who, value, indices))
+    return false;
+  const attn::HostArray &view = getView(value);
+  int64_t offset = view.offset(indices);
+  if (auto known = sums.find(value); known != sums.end() && known->second.contains(offset))
+    return failUnordered(turn.op, who, adders.lookup(value));
+  auto [last, isNew] = turns[value].try_emplace(offset, turn);
+  const TurnToAdd &before = last->second;
+  bool isSame = before.number == turn.number && before.tile == turn.tile;
+  if (!isNew &&
+      (before.counters != turn.counters || before.counter != turn.counter || !(isSame || before.number < turn.number)))
+    return failUnordered(turn.op, who, before.op);
+  last->second = turn;
+  Number sum;
+  readElement(view, indices, sum);
+  attn::storeElement(*attn::getElementKind(view.elementType), view.data, offset, static_cast<float>(sum.f + number.f));
+  return true;
+}
+
 bool Device::add(Operation *op, const std::string &who, Value value, ArrayRef<int64_t> indices, Number number) {
   if (!checkInside(op, who, value, indices))
     return false;
   const attn::HostArray &view = getView(value);
   int64_t offset = view.offset(indices);
+  if (auto known = turns.find(value); known != turns.end())
+    if (auto turn = known->second.find(offset); turn != known->second.end())
+      return failUnordered(op, who, turn->second.op);
+  adders[value] = op;
   auto [sum, isNew] = sums[value].try_emplace(offset, 0.0);
   if (Number before; isNew && readElement(view, indices, before))
     sum->second = before.f;

@@ -11,6 +11,15 @@
 
 namespace attnc::sim {
 
+/// One turn at adding to elements of memory.
+struct TurnToAdd {
+  mlir::Value counters; ///< the argument that has its counter
+  int64_t counter;      ///< where that is
+  int64_t number;       ///< which turn of that counter
+  int64_t tile;         ///< whose it is
+  mlir::Operation *op;  ///< what adds
+};
+
 /// What all blocks of one run share.
 class Device {
 public:
@@ -41,13 +50,20 @@ public:
   /// Adds to an element of memory that programs share. False, with an error, where it is outside.
   bool add(mlir::Operation *op, const std::string &who, mlir::Value view, llvm::ArrayRef<int64_t> indices,
            Number number);
+  /// The same in a turn. False, with an error, also where another addition to it is neither before nor after it.
+  bool addInTurn(const std::string &who, const TurnToAdd &turn, mlir::Value view, llvm::ArrayRef<int64_t> indices,
+                 Number number);
 
 private:
   bool checkInside(mlir::Operation *op, const std::string &who, mlir::Value view, llvm::ArrayRef<int64_t> indices);
+  bool failUnordered(mlir::Operation *op, const std::string &who, mlir::Operation *other);
 
   llvm::DenseMap<mlir::Value, std::vector<int>> writers; ///< of each element, plus 1
   /// Of elements that are added to, by their offset. In f64, where the order of additions does not show in f32.
   llvm::DenseMap<mlir::Value, llvm::DenseMap<int64_t, double>> sums;
+  /// Of elements that are added to in turns, the last of these, by their offset.
+  llvm::DenseMap<mlir::Value, llvm::DenseMap<int64_t, TurnToAdd>> turns;
+  llvm::DenseMap<mlir::Value, mlir::Operation *> adders; ///< who has added to elements without turns, one of them
 };
 
 /// Elements of a tile in shared memory.

@@ -161,7 +161,9 @@ LogicalResult Code::compileOp(Operation &op) {
       .Case([&](tile::LoadOp) { return simple(Action::LoadTile); })
       .Case([&](tile::RowOp) { return simple(Action::Row); })
       .Case([&](tile::ReadOp) { return simple(Action::Read); })
-      .Case([&](tile::StoreOp store) { return simple(store.getBuffer() ? Action::Stage : Action::StoreTile); })
+      .Case([&](tile::StoreOp store) {
+        return simple(store.getBuffer() || store.getTurn() ? Action::Stage : Action::StoreTile);
+      })
       .Case([&](tile::ScatterOp) { return simple(Action::Scatter); })
       .Case([&](tile::MinMaxOp) { return simple(Action::MinMax); })
       .Case([&](tile::PutOp) { return simple(Action::Put); })

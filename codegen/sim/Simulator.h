@@ -12,7 +12,7 @@
 //   accumulator touched in flight                    registers of a product in flight written
 //   release without get                              turn passed twice before it was waited for
 //   product never awaited                            buffer never released; buffer filled and never got
-//   unordered accesses to the same bytes of shared memory
+//   unordered accesses to the same bytes of shared memory, or additions to the same element of which one has a turn
 //   deadlock: who waits for what
 //   stores an element that has been stored before; reads, or writes, outside of the tensor
 //===----------------------------------------------------------------------===//

@@ -91,6 +91,21 @@ LogicalResult LoadOp::verify() {
   return verifyPages(*this, getPages(), tile, getView().getType(), getAxes(), getGroup());
 }
 
+/// What adds in turns adds by itself, and a counter says whose turn it is.
+static LogicalResult verifyTurn(StoreOp store) {
+  if (!store.getTurn() && !store.getTurns() && store.getCounter().empty())
+    return success();
+  if (!store.getTurn() || !store.getTurns())
+    return store.emitOpError("expected a turn and its counter, or neither");
+  if (!store.getAccumulate() || store.getBuffer())
+    return store.emitOpError("expected 'accumulate' and no buffer with 'turn'");
+  auto turns = cast<MemRefType>(store.getTurns().getType());
+  if (!turns.getElementType().isInteger(32) || turns.getRank() != static_cast<int64_t>(store.getCounter().size()))
+    return store.emitOpError() << "expected a counter of i32, and an index for each dimension, got " << turns << " and "
+                               << store.getCounter().size();
+  return success();
+}
+
 /// What adds to memory goes with the order of `blocked`, and what the copy engine stores in that order it adds.
 static LogicalResult verifyAccumulate(StoreOp store) {
   if (store.getAccumulate() && !store.getBlocked())
@@ -116,7 +131,7 @@ LogicalResult StoreOp::verify() {
       return emitOpError() << "expected a buffer with the rows and some or all columns of " << value << ", got "
                            << buffer;
   }
-  if (failed(verifyAccumulate(*this)))
+  if (failed(verifyAccumulate(*this)) || failed(verifyTurn(*this)))
     return failure();
   if (getBlocked() &&
       failed(verifyBlocked(*this, cast<VectorType>(getValue().getType()), getView().getType(), getAxes(), getGroup())))

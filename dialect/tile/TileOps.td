@@ -10,7 +10,6 @@ include "dialect/tile/TileAttrs.td"
 include "dialect/tile/TileDialect.td"
 include "dialect/tile/TileEnums.td"
 include "dialect/tile/TileTypes.td"
-include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/CommonAttrConstraints.td"
 include "mlir/IR/EnumAttr.td"
@@ -23,23 +22,6 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
 
-/// What registers hold, as `VectorKinds.h` tells by its type.
-class Tile_VectorKind<string predicate, string summary>
-    : Type<CPred<"::attnc::tile::" # predicate # "($_self)">, summary, "::mlir::VectorType">;
-/// A vector of that kind whose elements have that type.
-class Tile_VectorOf<Type kind, Type element>
-    : Type<And<[kind.predicate, SubstLeaves<"$_self", "::mlir::getElementTypeOrSelf($_self)", element.predicate>]>,
-           kind.summary # " of " # element.summary, "::mlir::VectorType">;
-
-def Tile_Tile : Tile_VectorKind<"isTile", "tile">;
-def Tile_RowVector : Tile_VectorKind<"isRowVector", "row vector">;
-def Tile_ColumnVector : Tile_VectorKind<"isColumnVector", "column vector">;
-def Tile_F32Tile : Tile_VectorOf<Tile_Tile, F32>;
-def Tile_F32RowVector : Tile_VectorOf<Tile_RowVector, F32>;
-def Tile_TileOrVector : Type<Or<[Tile_Tile.predicate, Tile_RowVector.predicate, Tile_ColumnVector.predicate]>,
-                             "tile, row vector or column vector", "::mlir::VectorType">;
-def Tile_TileOrRows : Type<Or<[Tile_Tile.predicate, Tile_RowVector.predicate]>, "tile or row vector",
-                           "::mlir::VectorType">;
 def Tile_Operand : AnyTypeOf<[Tile_Tile, Tile_SharedTile], "tile in registers or shared memory">;
 def Tile_View : StridedMemRefOf<[F32, BF16, F16, I1, I8, I32, I64]>;
 
@@ -242,8 +224,11 @@ def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>], !con(
   }]>];
 }
 
+/// What adds in an order waits for: its turn, and the counter that says whose it is.
+defvar Tile_Turn = (ins Optional<Index>:$turn, Arg<Optional<Tile_View>, "counters of turns">:$turns, Variadic<Index>:$counter);
+
 def Tile_StoreOp : Tile_AccessOp<"store", (ins Tile_TileOrRows:$value, Optional<Tile_SharedTile>:$buffer),
-                                 [MemoryEffects<[MemWrite]>], (ins UnitAttr:$accumulate, UnitAttr:$blocked, UnitAttr:$deferred)> {
+                                 [MemoryEffects<[MemWrite]>], !con(Tile_Turn, (ins UnitAttr:$accumulate, UnitAttr:$blocked, UnitAttr:$deferred))> {
   let summary = "Stores a tile into a view";
   let description = [{
     The counterpart of `tile.load`: elements past a limit are not stored. With `via`, it goes through a buffer in shared
@@ -255,6 +240,12 @@ def Tile_StoreOp : Tile_AccessOp<"store", (ins Tile_TileOrRows:$value, Optional<
     is left open, and each is atomic. On a GPU the copy engine adds, from a buffer that is as large as the tile; with
     `deferred` it starts at the next `tile.post` of the block. Without `accumulate`, `blocked` goes without a buffer.
 
+    With `turn`, additions have an order, and sums the same bits in every run: the tile waits until it is its turn, adds
+    its part, and lets the next one go on, also where it adds nothing. The counter is an element of a workspace of i32, 0
+    before all turns; what it counts in is the lowering's. Whoever adds to an element has a turn of the same counter: 0,
+    1, 2 and so on, one each, and no warpgroup leaves it out. A tile waits for tiles that come before it in the grid alone:
+    others may start when it has ended. There is no buffer: warps add.
+
     Example:
 
     ```mlir
@@ -265,12 +256,22 @@ def Tile_StoreOp : Tile_AccessOp<"store", (ins Tile_TileOrRows:$value, Optional<
     // Added to sums that other blocks add to as well.
     tile.store %dq via %staging : !tile.shared<vector<64x64xf32>>, %sums[%row, %c0] axes [0, 1] below(%rows, %d)
         {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
+    // The same in the order of the tiles of keys.
+    tile.store %dq, %sums[%row, %c0] axes [0, 1] below(%rows, %d) turn(%tile of %turns[%head, %n] : memref<?x?xi32>)
+        {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
     ```
   }];
   let assemblyFormat = [{
     $value (`via` $buffer^ `:` type($buffer))? `,` $view `[` $indices `]` `axes` $axes (`group` $group^)?
-    `below` `(` $limits `)` attr-dict `:` type($value) `,` type($view)
+    `below` `(` $limits `)` (`turn` `(` $turn^ `of` $turns `[` $counter `]` `:` type($turns) `)`)? attr-dict `:`
+    type($value) `,` type($view)
   }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$value, "::mlir::Value":$buffer, "::mlir::Value":$view,
+                                 "::mlir::ValueRange":$indices, "::mlir::ValueRange":$limits,
+                                 "::llvm::ArrayRef<int64_t>":$axes, "::llvm::ArrayRef<int64_t>":$group), [{
+    build($_builder, $_state, value, buffer, view, indices, limits, axes, group, /*turn=*/::mlir::Value(),
+          /*turns=*/::mlir::Value(), /*counter=*/::mlir::ValueRange());
+  }]>];
 }
 
 def Tile_ScatterOp : Tile_Op<"scatter", [MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments]> {

@@ -7,6 +7,7 @@
 
 include "dialect/tile/TileDialect.td"
 include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/CommonTypeConstraints.td"
 
 class Tile_Type<string name, string typeMnemonic> : TypeDef<Tile_Dialect, name> {
   let mnemonic = typeMnemonic;
@@ -50,5 +51,23 @@ def Tile_Pending : Tile_Type<"Pending", "pending"> {
   let assemblyFormat = "`<` $tile `>`";
   let genVerifyDecl = 1;
 }
+
+/// What registers hold, as `VectorKinds.h` tells by its type.
+class Tile_VectorKind<string predicate, string summary>
+    : Type<CPred<"::attnc::tile::" # predicate # "($_self)">, summary, "::mlir::VectorType">;
+/// A vector of that kind whose elements have that type.
+class Tile_VectorOf<Type kind, Type element>
+    : Type<And<[kind.predicate, SubstLeaves<"$_self", "::mlir::getElementTypeOrSelf($_self)", element.predicate>]>,
+           kind.summary # " of " # element.summary, "::mlir::VectorType">;
+
+def Tile_Tile : Tile_VectorKind<"isTile", "tile">;
+def Tile_RowVector : Tile_VectorKind<"isRowVector", "row vector">;
+def Tile_ColumnVector : Tile_VectorKind<"isColumnVector", "column vector">;
+def Tile_F32Tile : Tile_VectorOf<Tile_Tile, F32>;
+def Tile_F32RowVector : Tile_VectorOf<Tile_RowVector, F32>;
+def Tile_TileOrVector : Type<Or<[Tile_Tile.predicate, Tile_RowVector.predicate, Tile_ColumnVector.predicate]>,
+                             "tile, row vector or column vector", "::mlir::VectorType">;
+def Tile_TileOrRows : Type<Or<[Tile_Tile.predicate, Tile_RowVector.predicate]>, "tile or row vector",
+                           "::mlir::VectorType">;
 
 #endif // ATTNC_DIALECT_TILE_TYPES

@@ -336,9 +336,11 @@ Value TileBuilder::rowOfQuerySums(Value first) { return add(mul(headOfBatch(), r
 Value TileBuilder::endOfQuerySums() { return index(maxWorkspaceRows); }
 
 void TileBuilder::storeQuerySums(Value tile, Value row, bool accumulate) {
-  tile::StoreOp::create(builder, loc, tile, Value(), program.getWorkspaceView(querySumsWorkspace),
-                        ValueRange{row, index(0)}, ValueRange{endOfQuerySums(), index(kernel.getHeadDim())},
-                        ArrayRef<int64_t>{0, 1}, ArrayRef<int64_t>(), accumulate, /*blocked=*/true);
+  auto store = tile::StoreOp::create(
+      builder, loc, tile, Value(), program.getWorkspaceView(querySumsWorkspace), ValueRange{row, index(0)},
+      ValueRange{endOfQuerySums(), index(kernel.getHeadDim())}, ArrayRef<int64_t>{0, 1}, ArrayRef<int64_t>());
+  store.setAccumulate(accumulate);
+  store.setBlocked(true);
 }
 
 void TileBuilder::addToQuerySums(Value tile, Value row) { storeQuerySums(tile, row, /*accumulate=*/true); }

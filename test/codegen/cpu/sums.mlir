@@ -1,4 +1,4 @@
-// Sums in memory, in the order of blocks: added to by tiles of several calls, and read back.
+// Sums in memory, in the order of blocks: added to by tiles of several calls, in any order and in turns, and read back.
 
 // RUN: split-file %s %t
 // RUN: attnc-opt %t/program.mlir --tile-to-cpu --canonicalize --cse | FileCheck %s
@@ -19,6 +19,19 @@
 // CHECK: scf.for %{{.*}} = %c0 to %c16 step %c1 {
 // CHECK: %[[ELEMENT:.*]] = memref.load %{{.*}} : memref<16x8xf32>
 // CHECK: memref.atomic_rmw addf %[[ELEMENT]], %{{.*}}[%{{.*}}, %{{.*}}] : (f32, memref<?x16xf32>) -> f32
+// In turns: once the counter says so, by plain loads and stores, and counted then.
+// CHECK-LABEL: llvm.func @add_in_turn_entry(
+// CHECK: %[[TURN:.*]] = arith.index_cast %{{.*}} : index to i32
+// CHECK: scf.while
+// CHECK: %[[GIVEN:.*]] = memref.atomic_rmw addi %c0_i32, %[[TURNS:.*]][%c1] : (i32, memref<?xi32>) -> i32
+// CHECK: %[[EARLY:.*]] = arith.cmpi slt, %[[GIVEN]], %[[TURN]] : i32
+// CHECK: scf.condition(%[[EARLY]])
+// CHECK: scf.for
+// CHECK: %[[ELEMENT:.*]] = memref.load %{{.*}} : memref<{{.*}}xf32>
+// CHECK: %[[SUM:.*]] = memref.load %[[SUMS:.*]][%[[R:.*]], %[[C:.*]]] : memref<?x16xf32>
+// CHECK: %[[MORE:.*]] = arith.addf %[[SUM]], %[[ELEMENT]] : f32
+// CHECK: memref.store %[[MORE]], %[[SUMS]][%[[R]], %[[C]]] : memref<?x16xf32>
+// CHECK: memref.atomic_rmw addi %c1_i32, %[[TURNS]][%c1] : (i32, memref<?xi32>) -> i32
 // CHECK-LABEL: llvm.func @read_entry(
 // CHECK-NOT: memref.atomic_rmw
 
@@ -36,6 +49,19 @@ tile.program @add(%a: memref<?x16xf32>, %sums: memref<?x16xf32>, %limit: index, 
   tile.store %t, %sums[%first, %c0] axes [0, 1] below(%limit, %c16) {accumulate, blocked} : vector<32x16xf32>, memref<?x16xf32>
   tile.return
 }
+// The same in turn `turn` of the second counter.
+tile.program @add_in_turn(%a: memref<?x16xf32>, %sums: memref<?x16xf32>, %turns: memref<?xi32>, %turn: index, %limit: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 32, panel = 8} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
+  %first = arith.muli %tile, %c32 : index
+  %end = arith.addi %first, %c32 : index
+  %t = tile.load %a[%first, %c0] axes [0, 1] below(%end, %c16) : memref<?x16xf32> -> vector<32x16xf32>
+  tile.store %t, %sums[%first, %c0] axes [0, 1] below(%limit, %c16) turn(%turn of %turns[%c1] : memref<?xi32>) {accumulate, blocked} : vector<32x16xf32>, memref<?x16xf32>
+  tile.return
+}
 // Brings the sums of a tile in order.
 tile.program @read(%sums: memref<?x16xf32>, %o: memref<?x16xf32>, %limit: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 32, panel = 8} {
@@ -51,7 +77,7 @@ tile.program @read(%sums: memref<?x16xf32>, %o: memref<?x16xf32>, %limit: index,
 }
 
 //--- main.mlir
-// Two tiles are added to once and twice, and a third is past the limit. What comes back is compared, and where two elements
+// Two tiles are added to once and twice, and a third is past the limit; and each in a turn once more. What comes back is compared, and where two elements
 // lie: element (9, 3), the second row of eight of its band, and (17, 10), of the second band and block.
 func.func @call_add(%block: memref<16xi64>, %tile: i64, %scratch: memref<1048576xi8>) {
   %b = memref.extract_aligned_pointer_as_index %block : memref<16xi64> -> index
@@ -61,6 +87,18 @@ func.func @call_add(%block: memref<16xi64>, %tile: i64, %scratch: memref<1048576
   %bp = llvm.inttoptr %b64 : i64 to !llvm.ptr
   %sp = llvm.inttoptr %s64 : i64 to !llvm.ptr
   llvm.call @add_entry(%bp, %tile, %sp) : (!llvm.ptr, i64, !llvm.ptr) -> ()
+  return
+}
+func.func @call_add_in_turn(%block: memref<16xi64>, %turn: i64, %tile: i64, %scratch: memref<1048576xi8>) {
+  %c13 = arith.constant 13 : index
+  memref.store %turn, %block[%c13] : memref<16xi64>
+  %b = memref.extract_aligned_pointer_as_index %block : memref<16xi64> -> index
+  %s = memref.extract_aligned_pointer_as_index %scratch : memref<1048576xi8> -> index
+  %b64 = arith.index_cast %b : index to i64
+  %s64 = arith.index_cast %s : index to i64
+  %bp = llvm.inttoptr %b64 : i64 to !llvm.ptr
+  %sp = llvm.inttoptr %s64 : i64 to !llvm.ptr
+  llvm.call @add_in_turn_entry(%bp, %tile, %sp) : (!llvm.ptr, i64, !llvm.ptr) -> ()
   return
 }
 func.func @call_read(%block: memref<16xi64>, %tile: i64, %scratch: memref<1048576xi8>) {
@@ -115,8 +153,8 @@ func.func @main() -> i32 {
   // The second tile is below, but for its last rows, and is added whole.
   %limit = arith.constant 40 : i64
   %zero = arith.constant 0.0 : f32
-  %one = arith.constant 1.0 : f32
   %two = arith.constant 2.0 : f32
+  %three = arith.constant 3.0 : f32
   %a = memref.alloc() : memref<96x16xf32>
   %sums = memref.alloc() : memref<96x16xf32>
   %o = memref.alloc() : memref<96x16xf32>
@@ -140,6 +178,22 @@ func.func @main() -> i32 {
   func.call @call_add(%block, %t1, %scratch) : (memref<16xi64>, i64, memref<1048576xi8>) -> ()
   func.call @call_add(%block, %t1, %scratch) : (memref<16xi64>, i64, memref<1048576xi8>) -> ()
   func.call @call_add(%block, %t2, %scratch) : (memref<16xi64>, i64, memref<1048576xi8>) -> ()
+  // The counter has two elements, of which the first is none.
+  %turns = memref.alloc() : memref<2xi32>
+  %c11 = arith.constant 11 : index
+  %c12 = arith.constant 12 : index
+  %c14 = arith.constant 14 : index
+  memref.store %i1, %turns[%c0] : memref<2xi32>
+  memref.store %i0, %turns[%c1] : memref<2xi32>
+  %turnsIndex = memref.extract_aligned_pointer_as_index %turns : memref<2xi32> -> index
+  %turns64 = arith.index_cast %turnsIndex : index to i64
+  memref.store %turns64, %block[%c10] : memref<16xi64>
+  memref.store %t2, %block[%c11] : memref<16xi64>
+  memref.store %t1, %block[%c12] : memref<16xi64>
+  memref.store %limit, %block[%c14] : memref<16xi64>
+  func.call @call_add_in_turn(%block, %t0, %t0, %scratch) : (memref<16xi64>, i64, i64, memref<1048576xi8>) -> ()
+  func.call @call_add_in_turn(%block, %t1, %t2, %scratch) : (memref<16xi64>, i64, i64, memref<1048576xi8>) -> ()
+  func.call @call_add_in_turn(%block, %t2, %t1, %scratch) : (memref<16xi64>, i64, i64, memref<1048576xi8>) -> ()
   func.call @describe(%sums, %block, %c0) : (memref<96x16xf32>, memref<16xi64>, index) -> ()
   func.call @describe(%o, %block, %c5) : (memref<96x16xf32>, memref<16xi64>, index) -> ()
   func.call @call_read(%block, %t0, %scratch) : (memref<16xi64>, i64, memref<1048576xi8>) -> ()
@@ -151,8 +205,8 @@ func.func @main() -> i32 {
       %got = memref.load %o[%i, %j] : memref<96x16xf32>
       %isFirst = arith.cmpi slt, %i, %c32 : index
       %isSecond = arith.cmpi slt, %i, %c64 : index
-      %timesLate = arith.select %isSecond, %two, %zero : f32
-      %times = arith.select %isFirst, %one, %timesLate : f32
+      %timesLate = arith.select %isSecond, %three, %zero : f32
+      %times = arith.select %isFirst, %two, %timesLate : f32
       %expected = arith.mulf %x, %times : f32
       %differs = arith.cmpf une, %got, %expected : f32
       %more = arith.addi %count, %i1 : i32
@@ -161,15 +215,20 @@ func.func @main() -> i32 {
     }
     scf.yield %inRow : i32
   }
-  // 9 * 16 + 3 is at 23, and 17 * 16 + 10 at 404.
+  // 9 * 16 + 3 is at 23, and 17 * 16 + 10 at 404, each twice.
   %x = memref.load %sums[%c1, %c7] : memref<96x16xf32>
   %y = memref.load %sums[%c25, %c4] : memref<96x16xf32>
-  %atX = arith.constant 147.0 : f32
-  %atY = arith.constant 282.0 : f32
+  %atX = arith.constant 294.0 : f32
+  %atY = arith.constant 564.0 : f32
   %wrongX = arith.cmpf une, %x, %atX : f32
   %wrongY = arith.cmpf une, %y, %atY : f32
   %placed = arith.ori %wrongX, %wrongY : i1
-  %extra = arith.extui %placed : i1 to i32
+  // Three turns were given.
+  %given = memref.load %turns[%c1] : memref<2xi32>
+  %i3 = arith.constant 3 : i32
+  %miscounted = arith.cmpi ne, %given, %i3 : i32
+  %misplaced = arith.ori %placed, %miscounted : i1
+  %extra = arith.extui %misplaced : i1 to i32
   %all = arith.addi %wrong, %extra : i32
   return %all : i32
 }

@@ -110,7 +110,7 @@ tile.program @roles(%v: memref<?x?xbf16>, %o: memref<?x?xbf16>, %tile: index)
 // CHECK-LABEL: func.func @shared(
 // CHECK-SAME: %[[G:[a-z0-9]+]]: vector<128x64xbf16>, %[[K:[a-z0-9]+]]: !tile.shared<vector<128x64xbf16>>, %[[R:[a-z0-9]+]]: !tile.ring<2 x vector<128x64xbf16>>
 func.func @shared(%g: vector<128x64xbf16>, %k: !tile.shared<vector<128x64xbf16>>, %r: !tile.ring<2 x vector<128x64xbf16>>,
-                  %w: !tile.shared<vector<2x64xf32>>, %b: !tile.shared<vector<64x64xf32>>, %s: memref<?x64xf32>, %n: index) {
+                  %w: !tile.shared<vector<2x64xf32>>, %b: !tile.shared<vector<64x64xf32>>, %s: memref<?x64xf32>, %turns: memref<?x?xi32>, %n: index) {
   %zero = arith.constant dense<0.0> : vector<64x64xf32>
   // CHECK: tile.share %[[G]] : vector<128x64xbf16>
   tile.share %g : vector<128x64xbf16>
@@ -135,6 +135,8 @@ func.func @shared(%g: vector<128x64xbf16>, %k: !tile.shared<vector<128x64xbf16>>
   tile.store %t, %s[%n, %n] axes [0, 1] below(%n, %n) {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
   // CHECK: tile.store %{{.*}} via %{{.*}} : !tile.shared<vector<64x64xf32>>, %{{.*}} axes [0, 1] below(%{{.*}}, %{{.*}}) {accumulate, blocked, deferred} : vector<64x64xf32>, memref<?x64xf32>
   tile.store %t via %b : !tile.shared<vector<64x64xf32>>, %s[%n, %n] axes [0, 1] below(%n, %n) {accumulate, blocked, deferred} : vector<64x64xf32>, memref<?x64xf32>
+  // CHECK: tile.store %{{.*}}, %{{.*}} axes [0, 1] below(%{{.*}}, %{{.*}}) turn(%[[TURN:[a-z0-9]+]] of %{{.*}}[%[[TURN]], %[[TURN]]] : memref<?x?xi32>) {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
+  tile.store %t, %s[%n, %n] axes [0, 1] below(%n, %n) turn(%n of %turns[%n, %n] : memref<?x?xi32>) {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
   // CHECK: tile.load %{{.*}} axes [0, 1] below(%{{.*}}, %{{.*}}) {blocked} : memref<?x64xf32> -> vector<64x64xf32>
   %l = tile.load %s[%n, %n] axes [0, 1] below(%n, %n) {blocked} : memref<?x64xf32> -> vector<64x64xf32>
   return

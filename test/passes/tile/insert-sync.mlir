@@ -350,3 +350,33 @@ tile.program @no_pipeline(%v: memref<?x?xf32>, %high: index, %tile: index)
   tile.store %s, %v[%c0, %c0] axes [0, 1] below(%high, %high) : vector<8x8xf32>, memref<?x?xf32>
   tile.return
 }
+
+// -----
+
+// What is shared is posted. Sums that leave through a buffer wait for that; those that have a turn leave by themselves.
+
+// CHECK-LABEL: tile.program @turns(
+// CHECK: tile.store %{{.*}} via %{{.*}} below(%{{.*}}, %{{.*}}) {accumulate, blocked, deferred} :
+// CHECK: tile.store %{{.*}} turn(%{{.*}} of %{{.*}}[%{{.*}}] : memref<?xi32>) {accumulate, blocked} :
+// CHECK: tile.share
+// CHECK-NEXT: tile.post
+tile.program @turns(%S: memref<?x64xf32>, %T: memref<?x64xf32>, %C: memref<?xi32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64,
+                pipeline = #attn.roles<consumers = 1, stages = 1, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %sums = arith.constant dense<1.0> : vector<64x64xf32>
+  %weights = arith.constant dense<1.0> : vector<64x64xbf16>
+  %shared = tile.ring : !tile.ring<1 x vector<64x64xbf16>>
+  %buffer = tile.buffer : !tile.shared<vector<64x64xf32>>
+  tile.role <consumer> warpgroups 1 registers 240 {
+    tile.persistent {
+    ^bb0(%n: index):
+      tile.store %sums via %buffer : !tile.shared<vector<64x64xf32>>, %S[%c0, %c0] axes [0, 1] below(%c64, %c64) {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
+      tile.store %sums, %T[%c0, %c0] axes [0, 1] below(%c64, %c64) turn(%n of %C[%c0] : memref<?xi32>) {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
+      tile.share %weights to %shared : !tile.ring<1 x vector<64x64xbf16>> : vector<64x64xbf16>
+    }
+  }
+  tile.return
+}
