@@ -181,21 +181,29 @@ static FailureOr<GridRule> describeGrid(AffineExpr expr, ArrayRef<GridRule> size
   }
 }
 
-/// The sizes that a program is for, as symbols.
-static LogicalResult describeSizes(tile::ProgramOp program, ArrayRef<int64_t> range, const runtime::KernelImage &image,
-                                   runtime::KernelEntry &entry) {
-  auto symbolOf = [&](int64_t argument, int64_t number, int64_t extra) {
-    const runtime::DimSpec &dim = image.args[argument].dims[number];
-    return dim.broadcast || dim.extra != extra || dim.unit != 1 ? -1 : dim.symbol;
+/// The launches that a program is for, as rules over the image's symbols; `sizes` are those of the grid's symbols.
+static FailureOr<runtime::LaunchRule> describeLaunches(tile::ProgramOp program, ArrayRef<GridRule> sizes) {
+  bool isKnown = true; // whether the runtime can evaluate what is asked for
+  auto describe = [&](attn::SizesAttr condition) {
+    runtime::SizeCondition described;
+    for (attn::SizeRange range : condition.getRanges()) {
+      FailureOr<GridRule> size =
+          describeGrid(program.getLaunchSizes()->getResult(static_cast<unsigned>(range.size)), sizes);
+      isKnown &= succeeded(size);
+      if (succeeded(size))
+        described.push_back({*size, range.least, range.most});
+    }
+    return described;
   };
-  runtime::SizeRange sizes{symbolOf(range[0], range[1], /*extra=*/0), range[2], range[3]};
-  bool packed = range.size() > 4;
-  if (packed)
-    sizes.sequences = symbolOf(range[4], range[5], /*extra=*/1);
-  if (sizes.symbol < 0 || (packed && sizes.sequences < 0))
-    return program.emitOpError("expected size_range to speak of sizes that a launch has");
-  entry.sizes = sizes;
-  return success();
+  runtime::LaunchRule rule;
+  if (std::optional<attn::SizesAttr> when = program.getWhen())
+    rule.when = describe(*when);
+  if (std::optional<ArrayAttr> unless = program.getUnless())
+    for (auto condition : unless->getAsRange<attn::SizesAttr>())
+      rule.unless.push_back(describe(condition));
+  if (!isKnown)
+    return program.emitOpError("has conditions on sizes that the runtime cannot evaluate");
+  return rule;
 }
 
 std::string image::getEntryName(tile::ProgramOp program) { return (program.getName() + "_entry").str(); }
@@ -254,9 +262,10 @@ FailureOr<runtime::KernelImage> image::describeImage(const attn::KernelFunction 
         if (known == image.workspaces.end())
           image.workspaces.push_back(workspace.getName().str());
       }
-    if (std::optional<ArrayRef<int64_t>> range = program.getSizeRange())
-      if (failed(describeSizes(program, *range, image, entry)))
-        return failure();
+    FailureOr<runtime::LaunchRule> launches = describeLaunches(program, sizes);
+    if (failed(launches))
+      return failure();
+    entry.launches = std::move(*launches);
     if (std::optional<ArrayRef<int64_t>> boxes = program.getBoxes()) {
       entry.boxes.emplace().all = !program.getWithoutBoxes();
       for (size_t pair = 0; pair < boxes->size(); pair += 2)

@@ -157,18 +157,27 @@ Status verifyTensorMap(const KernelImage &image, const TensorMapSpec &map, const
   return {};
 }
 
+/// Checks a condition on the sizes of launches, which must hold for some.
+Status verifyCondition(const KernelImage &image, const SizeCondition &condition, const std::string &prefix) {
+  for (const SizeRange &range : condition) {
+    if (Status status = range.size.verify(image.symbols.size()); !status)
+      return Error{prefix + "size of a launch: " + status.message()};
+    if (range.least < 0 || range.least > range.most)
+      return Error{prefix + "sizes from " + std::to_string(range.least) + " to " + std::to_string(range.most)};
+  }
+  return {};
+}
+
 /// Checks what an entry says of a launch.
 Status verifyEntry(const KernelImage &image, const KernelEntry &entry) {
   const std::string prefix = "image '" + image.name + "', entry '" + entry.symbol + "': ";
   if (Status status = entry.grid.verify(image.symbols.size()); !status)
     return Error{prefix + status.message()};
-  if (entry.sizes && !isSymbol(entry.sizes->symbol, image.symbols))
-    return Error{prefix + "sizes of unknown symbol " + std::to_string(entry.sizes->symbol)};
-  if (entry.sizes && entry.sizes->sequences != -1 && !isSymbol(entry.sizes->sequences, image.symbols))
-    return Error{prefix + "sequences of unknown symbol " + std::to_string(entry.sizes->sequences)};
-  if (entry.sizes && (entry.sizes->least < 0 || entry.sizes->least > entry.sizes->most))
-    return Error{prefix + "sizes from " + std::to_string(entry.sizes->least) + " to " +
-                 std::to_string(entry.sizes->most)};
+  if (Status status = verifyCondition(image, entry.launches.when, prefix); !status)
+    return status;
+  for (const SizeCondition &condition : entry.launches.unless)
+    if (Status status = verifyCondition(image, condition, prefix); !status)
+      return status;
   if (entry.boxes) {
     if (entry.boxes->tensors.empty())
       return Error{prefix + "boxes of no tensor"};
@@ -253,6 +262,9 @@ Status GridRule::verify(size_t numSymbols) const {
 int64_t GridRule::evaluate(Span<const int64_t> symbolSizes) const {
   if (!verify(symbolSizes.size()))
     return -1;
+  // As most conditions on sizes have them, for each entry of each launch.
+  if (steps.size() == 1 && steps[0].op == Op::Symbol)
+    return symbolSizes[steps[0].value];
   std::vector<int64_t> stack;
   for (const Step &step : steps) {
     if (isLeaf(step.op)) {
@@ -272,6 +284,16 @@ int64_t WorkspaceRule::countBytes(Span<const int64_t> symbolSizes) const {
   const GridRule elements = GridRule::combine(GridRule::Op::Mul, rows, columns);
   constexpr int64_t elementBytes = 4;
   return GridRule::combine(GridRule::Op::Mul, elements, GridRule::constant(elementBytes)).evaluate(symbolSizes);
+}
+
+bool LaunchRule::holds(Span<const int64_t> symbolSizes) const {
+  const auto isFor = [symbolSizes](const SizeCondition &condition) {
+    return std::all_of(condition.begin(), condition.end(), [symbolSizes](const SizeRange &range) {
+      const int64_t size = range.size.evaluate(symbolSizes);
+      return size >= range.least && size <= range.most;
+    });
+  };
+  return isFor(when) && std::none_of(unless.begin(), unless.end(), isFor);
 }
 
 WorkspacePlaces placeWorkspaces(const KernelImage &image, Span<const int64_t> symbolSizes) {

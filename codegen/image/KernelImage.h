@@ -195,30 +195,28 @@ struct WorkspaceRule {
   int64_t countBytes(Span<const int64_t> symbolSizes) const;
 };
 
-/// Sizes of one symbol, from `least` to `most`.
+/// Launches that have a size from `least` to `most`.
 struct SizeRange {
-  /// Index in `KernelImage::symbols`.
-  int symbol = 0;
+  /// What the size is of a launch, over the sizes of the image's symbols.
+  GridRule size;
   int64_t least = 0;
   int64_t most = std::numeric_limits<int64_t>::max();
-  /// Index of the symbol that says how many sequences are packed in that size; -1
-  /// where it is the size of each. The range then is one of their mean, rounded
-  /// up: what each has, only the device's memory knows.
-  int sequences = -1;
+};
 
-  /// The size that the range is one of, given the non-negative size of each symbol.
-  int64_t measure(Span<const int64_t> symbolSizes) const {
-    const int64_t size = symbolSizes[symbol];
-    if (sequences < 0 || symbolSizes[sequences] < 1)
-      return size;
-    return size / symbolSizes[sequences] + (size % symbolSizes[sequences] != 0);
-  }
+/// Launches, by their sizes: those that all ranges hold for.
+using SizeCondition = std::vector<SizeRange>;
 
-  /// Whether that size lies in the range.
-  bool contains(Span<const int64_t> symbolSizes) const {
-    const int64_t size = measure(symbolSizes);
-    return size >= least && size <= most;
-  }
+/// Which launches an entry is for. Entries whose rules exclude each other are one
+/// kernel, of which a launch runs the first that is for its sizes: each excludes the
+/// conditions of those before it.
+struct LaunchRule {
+  /// What must hold; without ranges, all launches do.
+  SizeCondition when;
+  /// Of which none may.
+  std::vector<SizeCondition> unless = {};
+
+  /// Whether it is for a launch, given the non-negative size of each symbol.
+  bool holds(Span<const int64_t> symbolSizes) const;
 };
 
 /// Tensors that the copy unit moves boxes of: of some, it can take those alone whose
@@ -256,10 +254,8 @@ struct KernelEntry {
   GridRule grid;
   /// The memory each worker thread of a CPU gives it, in bytes.
   int64_t scratchBytes = 0;
-  /// The sizes that it is for; launches of other sizes pass it over. Entries with
-  /// ranges that exclude each other are one kernel, made for short and for long
-  /// sequences. An entry without a range is for all.
-  std::optional<SizeRange> sizes = {};
+  /// The launches that it is for, by their sizes; others pass it over.
+  LaunchRule launches = {};
   /// The tensors that it is for; launches with others pass it over. Two entries
   /// with the same ones, of which one asks for all, are one kernel.
   std::optional<BoxRule> boxes = {};
@@ -289,7 +285,7 @@ struct KernelEntry {
   /// The number of tiles that a launch runs, as `GridRule::evaluate` gives it; 0
   /// where the entry is for other sizes.
   int64_t countTiles(Span<const int64_t> symbolSizes) const {
-    return sizes && !sizes->contains(symbolSizes) ? 0 : grid.evaluate(symbolSizes);
+    return launches.holds(symbolSizes) ? grid.evaluate(symbolSizes) : 0;
   }
 };
 
@@ -335,7 +331,7 @@ struct WorkspacePlaces {
 WorkspacePlaces placeWorkspaces(const KernelImage &image, Span<const int64_t> symbolSizes);
 
 /// Checks that `image` agrees with itself: symbols in range, grid rules well
-/// formed, ranges of sizes that hold something, scalars without dimensions, content rules on integer vectors only,
+/// formed, conditions on sizes that hold for some, scalars without dimensions, content rules on integer vectors only,
 /// tensor maps that a driver can encode, and GPU facts on GPU entries only.
 Status verify(const KernelImage &image);
 

@@ -25,7 +25,7 @@ namespace {
 constexpr char magic[8] = {'A', 'T', 'T', 'N', 'C', 'K', 'I', '\n'};
 
 /// Changes with every change of the payload.
-constexpr uint32_t version = 14;
+constexpr uint32_t version = 15;
 
 /// The bytes before the payload.
 struct Preamble {
@@ -233,17 +233,22 @@ void visitRule(Archive &archive, Rule &rule) {
   });
 }
 
+template <typename Archive, typename Condition>
+void visitCondition(Archive &archive, Condition &condition) {
+  archive.list(condition, [](auto &a, auto &range) {
+    visitRule(a, range.size);
+    a.integer(range.least);
+    a.integer(range.most);
+  });
+}
+
 template <typename Archive, typename Entry>
 void visitEntry(Archive &archive, Entry &entry) {
   archive.blob(entry.symbol);
   visitRule(archive, entry.grid);
   archive.integer(entry.scratchBytes);
-  archive.optional(entry.sizes, [](auto &a, auto &sizes) {
-    a.integer(sizes.symbol);
-    a.integer(sizes.least);
-    a.integer(sizes.most);
-    a.integer(sizes.sequences);
-  });
+  visitCondition(archive, entry.launches.when);
+  archive.list(entry.launches.unless, [](auto &a, auto &condition) { visitCondition(a, condition); });
   archive.optional(entry.boxes, [](auto &a, auto &rule) {
     a.list(rule.tensors, [](auto &b, auto &tensor) {
       b.integer(tensor.arg);

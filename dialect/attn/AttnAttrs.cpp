@@ -52,9 +52,8 @@ static LogicalResult verifySplits(function_ref<InFlightDiagnostic()> emitError, 
 }
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t queryTile, int64_t keyTile,
-                                   int64_t panel, int64_t leastQueries, int64_t mostQueries, int64_t heads,
-                                   PipelineAttr pipeline, Program program, int64_t splits, int64_t splitBlocks,
-                                   Attribute otherwise) {
+                                   int64_t panel, SizesAttr, int64_t heads, PipelineAttr pipeline, Program program,
+                                   int64_t splits, int64_t splitBlocks, Attribute otherwise) {
   if (queryTile <= 0 || keyTile <= 0 || panel <= 0)
     return emitError() << "expected positive tile sizes, got query_tile = " << queryTile << ", key_tile = " << keyTile
                        << ", panel = " << panel;
@@ -65,19 +64,15 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (int64_t rows = ofKeys ? keyTile : queryTile; rows % panel != 0)
     return emitError() << "expected panel to divide " << (ofKeys ? "key_tile" : "query_tile") << ", got " << panel
                        << " and " << rows;
-  if (leastQueries < 0 || leastQueries > mostQueries)
-    return emitError() << "expected least_queries from 0 to most_queries, got " << leastQueries << " and "
-                       << mostQueries;
   if (heads <= 0 || panel % heads != 0)
     return emitError() << "expected heads to divide panel, got " << heads << " and " << panel;
   if (otherwise) {
     auto other = dyn_cast<ScheduleAttr>(otherwise);
     if (!other || !other.getPipeline() || other.stagesCaptures() || other.isSplit() || !other.isUniversal() ||
         other.getHeads() != heads || other.getProgram() != program)
-      return emitError()
-             << "expected otherwise to be a schedule of the same program and heads for all queries, without "
-                "capture_stages and splits, got "
-             << otherwise;
+      return emitError() << "expected otherwise to be a schedule of the same program and heads for all sizes, without "
+                            "capture_stages and splits, got "
+                         << otherwise;
     if (!pipeline || pipeline.getCaptureStages() == 0)
       return emitError() << "expected otherwise with capture_stages alone";
   }
@@ -94,12 +89,12 @@ ScheduleAttr ScheduleAttr::getCombining() const {
     fields.early = pipeline.getEarly();
     pipeline = fields.get(getContext());
   }
-  return get(getContext(), getQueryTile(), columns, getPanel(), getLeastQueries(), getMostQueries(), getHeads(),
-             pipeline, Program::Combine, getSplits(), getSplitBlocks(), /*otherwise=*/{});
+  return get(getContext(), getQueryTile(), columns, getPanel(), getWhen(), getHeads(), pipeline, Program::Combine,
+             getSplits(), getSplitBlocks(), /*otherwise=*/{});
 }
 
 ScheduleAttr ScheduleAttr::getWithoutBoxes() const {
   if (Attribute other = getOtherwise())
-    return cast<ScheduleAttr>(other).forQueries(getLeastQueries(), getMostQueries());
+    return cast<ScheduleAttr>(other).forSizes(getWhen());
   return withPipeline(getPipeline().withoutCaptureStages());
 }

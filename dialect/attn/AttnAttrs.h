@@ -37,8 +37,26 @@ inline constexpr llvm::StringLiteral scheduleTablesAttrName = "attn.schedule_tab
 /// A limit that is none.
 inline constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
 
-/// `most_queries` of a schedule for any number of queries.
-inline constexpr int64_t unlimitedQueries = unlimited;
+/// Launches that have a size from `least` to `most`.
+struct SizeRange {
+  Size size;
+  int64_t least = 0;
+  int64_t most = unlimited;
+
+  /// Whether it says nothing.
+  bool isUniversal() const { return least == 0 && most == unlimited; }
+
+  friend bool operator==(SizeRange a, SizeRange b) {
+    return a.size == b.size && a.least == b.least && a.most == b.most;
+  }
+  friend bool operator!=(SizeRange a, SizeRange b) { return !(a == b); }
+  friend llvm::hash_code hash_value(const SizeRange &range) {
+    return llvm::hash_combine(range.size, range.least, range.most);
+  }
+};
+
+/// `ranges` in the order of their sizes, without those that say nothing.
+llvm::SmallVector<SizeRange> canonicalizeRanges(llvm::ArrayRef<SizeRange> ranges);
 
 /// A step of the loop of a tile: its columns, and buffers of the rings that it goes through.
 struct TileStep {

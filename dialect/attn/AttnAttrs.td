@@ -233,6 +233,8 @@ def Attn_WarpsAttr : AttrDef<Attn_Dialect, "Warps", [Attn_PipelineAttr]> {
   }];
 }
 
+include "dialect/attn/Sizes.td"
+
 def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
   let mnemonic = "schedule";
   let summary = "How a kernel is tiled and ordered";
@@ -248,9 +250,8 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     - `panel`: rows that go through the softmax together: the SIMD lanes of one register block on a CPU, the rows of one
       consumer on a GPU: 64, or 128 of `#attn.warps`, which then have 32 rows each, and load each right
       operand for two products. Divides the rows of a tile.
-    - `least_queries`, `most_queries`: the rows of queries that a sequence has (Sq, or the mean of packed sequences,
-      rounded up) where the schedule is the one to use; 0 and no limit where they are absent. A kernel with several
-      schedules becomes several programs, and the launch runs the one that its sizes ask for.
+    - `when`: a `#attn.sizes` that says for which launches it is; for all where it is absent. A kernel with several schedules
+      becomes several programs, and a launch runs those of the first schedule that is for its sizes.
     - `heads`: query heads that share a key head and that a tile holds together for each of its queries: row r of a tile
       is query r / heads and head r % heads. More than one fills the tiles of short sequences. Divides `panel`
       and the group.
@@ -265,8 +266,7 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     Example: `#attn.schedule<query_tile = 96, key_tile = 64, panel = 24>`
   }];
   let parameters = (ins "int64_t":$query_tile, "int64_t":$key_tile, "int64_t":$panel,
-                        DefaultValuedParameter<"int64_t", "0">:$least_queries,
-                        DefaultValuedParameter<"int64_t", "::attnc::attn::unlimitedQueries">:$most_queries,
+                        DefaultValuedParameter<"SizesAttr", "::attnc::attn::SizesAttr::get($_ctxt)">:$when,
                         DefaultValuedParameter<"int64_t", "1">:$heads,
                         OptionalParameter<"PipelineAttr">:$pipeline,
                         Attn_ProgramParameter:$program,
@@ -276,15 +276,14 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
   let builders = [AttrBuilder<(ins "int64_t":$queryTile, "int64_t":$keyTile, "int64_t":$panel,
                                    CArg<"PipelineAttr", "{}">:$pipeline, CArg<"int64_t", "1">:$heads,
                                    CArg<"Program", "Program::Forward">:$program), [{
-    return $_get($_ctxt, queryTile, keyTile, panel, 0, unlimitedQueries, heads, pipeline, program, 0, 0, ::mlir::Attribute());
+    return $_get($_ctxt, queryTile, keyTile, panel, SizesAttr::get($_ctxt), heads, pipeline, program, 0, 0,
+                 ::mlir::Attribute());
   }]>];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Whether it is for every number of queries.
-    bool isUniversal() const { return getLeastQueries() == 0 && getMostQueries() == unlimitedQueries; }
-    /// Whether it is for this many.
-    bool serves(int64_t queries) const { return queries >= getLeastQueries() && queries <= getMostQueries(); }
+    /// Whether it is for launches of all sizes.
+    bool isUniversal() const { return getWhen().isUniversal(); }
     /// Queries of one tile, or step.
     int64_t getQueries() const { return getQueryTile() / getHeads(); }
     /// Rows of one tile, and columns of one step.
@@ -292,26 +291,27 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     int64_t getColumns() const { return tilesKeys() ? getQueryTile() : getKeyTile(); }
     /// Whether tiles are of keys, or of sinks, and steps of queries.
     bool tilesKeys() const { return attn::tilesKeys(getProgram()); }
-    /// The same for `least` to `most` queries.
-    ScheduleAttr forQueries(int64_t least, int64_t most) const {
-      return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), least, most, getHeads(), getPipeline(),
-                 getProgram(), getSplits(), getSplitBlocks(), getOtherwise());
+    /// The same for launches of these sizes, or of all.
+    ScheduleAttr forSizes(SizesAttr when) const {
+      return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), when, getHeads(), getPipeline(), getProgram(),
+                 getSplits(), getSplitBlocks(), getOtherwise());
     }
+    ScheduleAttr forAllSizes() const { return forSizes(SizesAttr::get(getContext())); }
     /// Whether tiles go over parts of their keys.
     bool isSplit() const { return getSplits() > 0 || getSplitBlocks() > 0; }
     /// The same with another pipeline.
     ScheduleAttr withPipeline(PipelineAttr pipeline) const {
-      return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), getLeastQueries(), getMostQueries(), getHeads(),
+      return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), getWhen(), getHeads(),
                  pipeline, getProgram(), getSplits(), getSplitBlocks(), getOtherwise());
     }
     /// The same with as many parts as so many blocks allow.
     ScheduleAttr withSplitBlocks(int64_t blocks) const {
-      return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), getLeastQueries(), getMostQueries(), getHeads(),
+      return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), getWhen(), getHeads(),
                  getPipeline(), getProgram(), 0, blocks, getOtherwise());
     }
     /// The same with `other` for launches whose captured tensors the copy engine cannot take.
     ScheduleAttr withOtherwise(ScheduleAttr other) const {
-      return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), getLeastQueries(), getMostQueries(), getHeads(),
+      return get(getContext(), getQueryTile(), getKeyTile(), getPanel(), getWhen(), getHeads(),
                  getPipeline(), getProgram(), getSplits(), getSplitBlocks(), other);
     }
     /// Whether the copy engine brings captured tiles, so that launches with others need a program of their own.

@@ -65,9 +65,9 @@ SmallVector<ScheduleAttr> KernelOpInterface::getSchedules() {
   return schedules ? llvm::to_vector(schedules.getAsRange<ScheduleAttr>()) : SmallVector<ScheduleAttr>();
 }
 
-ScheduleAttr KernelOpInterface::getScheduleFor(int64_t queries) {
+ScheduleAttr KernelOpInterface::getScheduleFor(SizesAttr sizes) {
   for (ScheduleAttr schedule : getSchedules())
-    if (schedule.serves(queries))
+    if (schedule.getWhen().contains(sizes))
       return schedule;
   return {};
 }

@@ -60,7 +60,7 @@ def Attn_KernelOpInterface : OpInterface<"KernelOpInterface"> {
     InterfaceMethod<"Cumulative lengths of packed keys (S11), or null.", "::mlir::Value", "getKeyOffsets">,
     InterfaceMethod<"The pages of each sequence's keys [B, Sk / n] (S19), or null.", "::mlir::Value", "getPageTable">,
     InterfaceMethod<"Alignment of queries to keys (S2).", "::attnc::attn::Alignment", "getAlign">,
-    InterfaceMethod<"Schedules, in ascending order of the queries that they are for; null before any is selected.",
+    InterfaceMethod<"Schedules: a launch has the first of a program that is for its sizes; null before any is selected.",
                     "::mlir::ArrayAttr", "getSchedulesAttr">,
     InterfaceMethod<"Attaches schedules.", "void", "setSchedulesAttr", (ins "::mlir::ArrayAttr":$schedules)>,
     InterfaceMethod<"Score region: (logit, b, h, i, j) to logit (S2); may be empty.", "::mlir::Region &", "getScore">,
@@ -96,8 +96,8 @@ def Attn_KernelOpInterface : OpInterface<"KernelOpInterface"> {
     int64_t getQueryRows();
     /// The schedules in order; none before any is selected.
     ::llvm::SmallVector<::attnc::attn::ScheduleAttr> getSchedules();
-    /// The schedule for this many rows of queries of a sequence, or null.
-    ::attnc::attn::ScheduleAttr getScheduleFor(int64_t queries);
+    /// The first schedule for launches of these sizes, or null.
+    ::attnc::attn::ScheduleAttr getScheduleFor(::attnc::attn::SizesAttr sizes);
     void setSchedules(::llvm::ArrayRef<::attnc::attn::ScheduleAttr> schedules);
     /// The scale where no run-time value gives it: the literal, or 1/sqrt(D) (S1).
     float getLiteralScale();

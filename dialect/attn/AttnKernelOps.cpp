@@ -6,6 +6,7 @@
 
 #include "dialect/attn/AttnOps.h"
 #include "dialect/attn/CapturedGradients.h"
+#include "dialect/attn/LaunchSizes.h"
 #include "dialect/attn/Limits.h"
 #include "dialect/attn/RegionOps.h"
 #include "mlir/IR/Matchers.h"
@@ -179,23 +180,25 @@ static LogicalResult verifyClauses(KernelOpInterface op) {
   return success();
 }
 
-/// Together, schedules of `program` serve every number of queries that the kernel can meet, each number once.
+/// Together, schedules of `program` are for launches of all sizes, and each for some that none before it is for.
 static LogicalResult verifySchedules(KernelOpInterface op, Program program) {
-  int64_t next = 0;
+  // Conditions on many sizes may cut launches into more parts than anybody has use for, or patience.
+  constexpr size_t mostPieces = 4096;
   std::string of = program == Program::Forward ? "" : " of program '" + stringifyProgram(program).str() + "'";
+  OpenSizes open(op.getContext());
   for (ScheduleAttr schedule : op.getSchedules()) {
     if (schedule.getProgram() != program)
       continue;
-    if (next < 0 || schedule.getLeastQueries() != next)
+    if (!open.take(schedule.getWhen()))
       return op->emitOpError() << "expected schedules" << of
-                               << " in order, each to begin where the one before ends; for "
-                               << (next < 0 ? "no" : std::to_string(next))
-                               << " queries and more, got least_queries = " << schedule.getLeastQueries();
-    bool last = schedule.getMostQueries() == unlimitedQueries;
-    next = last ? -1 : schedule.getMostQueries() + 1;
+                               << " to be for launches that none before them is for, got one with when = "
+                               << schedule.getWhen();
+    if (open.getPieces().size() > mostPieces)
+      return op->emitOpError() << "expected schedules" << of << " whose conditions cut launches into up to "
+                               << mostPieces << " parts";
   }
-  if (next >= 0)
-    return op->emitOpError() << "expected a schedule" << of << " for " << next << " queries and more";
+  if (!open.empty())
+    return op->emitOpError() << "expected a schedule" << of << " for launches of " << open.getPieces().front();
   return success();
 }
 

@@ -77,8 +77,8 @@ ScheduleAttr EntryAttr::getSchedule(Program program, TileStep step) const {
   PipelineAttr pipeline = own.getPipeline().withStages(step.stages, step.logitStages);
   bool ofKeys = attn::tilesKeys(program);
   return ScheduleAttr::get(getContext(), ofKeys ? step.columns : own.getRows(), ofKeys ? own.getRows() : step.columns,
-                           own.getPanel(), own.getLeastQueries(), own.getMostQueries(), own.getHeads(), pipeline,
-                           program, own.getSplits(), own.getSplitBlocks(), own.getOtherwise());
+                           own.getPanel(), own.getWhen(), own.getHeads(), pipeline, program, own.getSplits(),
+                           own.getSplitBlocks(), own.getOtherwise());
 }
 
 LogicalResult RegisterCostsAttr::verify(function_ref<InFlightDiagnostic()> emitError, FloatAttr narrowTile,

@@ -86,10 +86,9 @@ def Attn_EntryAttr : AttrDef<Attn_Dialect, "Entry"> {
   let summary = "A schedule, and what it is for";
   let description = [{
     - `kernels`: which kernels it is for; all that are carried out as the table's are where it is absent.
-    - `schedule`: the most comfortable that is worth it. Its `least_queries` and `most_queries` say for how many queries; of
-      several entries for a kernel, each is for the numbers of queries that none before it is for. What follows from the
-      kernel and the machine alone is filled in: `heads`, `splits`, `section_bytes`, `block_mask`, `early`, `headroom`
-      and `batch_inside`.
+    - `schedule`: the most comfortable that is worth it. Its `when` says for launches of which sizes; of several entries for
+      a kernel, each is for those that none before it is for. What follows from the kernel and the machine alone is filled
+      in: `heads`, `splits`, `section_bytes`, `block_mask`, `early`, `headroom` and `batch_inside`.
     - `steps`: columns, stages and, of a backward, logit stages of a step, from the most comfortable on: the first for
       which there is room is taken. The first is the schedule's own, and where the list is absent, the only one.
     - `registers`: of a thread, for the tiles that it holds and for what elements take; no limit where it is absent.

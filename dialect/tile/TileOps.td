@@ -30,6 +30,7 @@ def Tile_View : StridedMemRefOf<[F32, BF16, F16, I1, I8, I32, I64]>;
 //===----------------------------------------------------------------------===//
 
 def Tile_WorkspaceArrayAttr : TypedArrayAttrBase<Tile_WorkspaceAttr, "workspaces">;
+def Tile_SizesArrayAttr : TypedArrayAttrBase<Attn_SizesAttr, "conditions on the sizes of launches">;
 
 def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, FunctionOpInterface, OpAsmOpInterface]> {
   let summary = "One thread block's work, for every tile of a grid";
@@ -38,9 +39,9 @@ def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, FunctionOpInterface,
     many tiles there are: an affine map without dimensions whose symbols are sizes of arguments, named by pairs of
     (argument, dimension) in `grid_sizes`.
 
-    With `size_range`, (argument, dimension, least, most), the program is for launches in which that dimension of that
-    argument has a size from `least` to `most`; others do not run it. Where the argument and dimension of offsets follow,
-    of which there is one more than sequences, it is the mean size of a sequence, rounded up.
+    With `when`, a `#attn.sizes`, the program is for launches that this holds for, and with `unless`, several of them, not for
+    those that one of these holds for; others do not run it. `launch_sizes` says what they speak of: from the symbols of
+    the grid, the sizes in the order in which `#attn.sizes` lists them.
 
     `rows` is the number of rows of a tile of queries, `panel` how many of them go through an operation together (see
     `#attn.schedule`). `pipeline` says how a GPU overlaps its steps, `shared_bytes` how much shared
@@ -78,7 +79,8 @@ def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, FunctionOpInterface,
                        OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
                        AffineMapAttr:$grid, DenseI64ArrayAttr:$grid_sizes, I64Attr:$rows, I64Attr:$panel,
                        OptionalAttr<Attn_PipelineAttr>:$pipeline, OptionalAttr<I64Attr>:$shared_bytes,
-                       OptionalAttr<Tile_WorkspaceArrayAttr>:$workspaces, OptionalAttr<DenseI64ArrayAttr>:$size_range,
+                       OptionalAttr<Tile_WorkspaceArrayAttr>:$workspaces, OptionalAttr<Attn_SizesAttr>:$when,
+                       OptionalAttr<Tile_SizesArrayAttr>:$unless, OptionalAttr<AffineMapAttr>:$launch_sizes,
                        OptionalAttr<DenseI64ArrayAttr>:$boxes, UnitAttr:$without_boxes);
   let regions = (region AnyRegion:$body);
   let hasCustomAssemblyFormat = 1;

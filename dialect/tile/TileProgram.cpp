@@ -77,15 +77,13 @@ LogicalResult ProgramOp::verify() {
     if (int64_t argument = getGridSizes()[pair], dim = getGridSizes()[pair + 1]; !isDim(argument, dim))
       return emitOpError() << "expected grid_sizes to name dimensions of arguments, got (" << argument << ", " << dim
                            << ")";
-  if (std::optional<ArrayRef<int64_t>> range = getSizeRange()) {
-    bool isRange =
-        range->size() >= 4 && isDim((*range)[0], (*range)[1]) && (*range)[2] >= 0 && (*range)[2] <= (*range)[3];
-    bool isOfSequences = range->size() == 6 && isDim((*range)[4], (*range)[5]);
-    if (!isRange || (range->size() != 4 && !isOfSequences))
-      return emitOpError()
-             << "expected size_range to name a dimension of an argument, a least and a greatest size, and "
-                "a dimension of offsets where sequences are packed";
-  }
+  if (std::optional<AffineMap> sizes = getLaunchSizes();
+      sizes && (sizes->getNumDims() != 0 || sizes->getNumResults() != attnc::attn::getMaxEnumValForSize() + 1 ||
+                sizes->getNumSymbols() != getGrid().getNumSymbols()))
+    return emitOpError() << "expected launch_sizes to give the " << attnc::attn::getMaxEnumValForSize() + 1
+                         << " sizes of #attn.sizes, without dimensions, from the symbols of the grid";
+  if ((getWhen() || getUnless()) && !getLaunchSizes())
+    return emitOpError("expected launch_sizes with when and unless");
   if (failed(verifyWorkspaces(*this)))
     return failure();
   if (std::optional<ArrayRef<int64_t>> boxes = getBoxes()) {

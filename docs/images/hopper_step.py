@@ -12,7 +12,7 @@ import sys
 
 UNIT, LEFT, ROW = 16, 104, 34
 COLORS = {"load": "#5b8c5a", "sync": "#c9cfd6", "issue": "#8fb4d9", "math": "#f2a65a", "mma": "#2f6690"}
-PROGRAM = "@llama3_tile_from_65("
+PROGRAM = "@llama3_tile_queries_to_4096("
 
 
 def cut_block(text, start):

@@ -43,7 +43,7 @@ static void writeBlockMask(ModuleOp module, const KernelFunction &function, Kern
 
 /// The programs of captured tensors that `schedule` is of, one for each.
 static void writeCapturedGradients(ModuleOp module, const KernelFunction &function, BackwardOp op,
-                                   ScheduleAttr schedule, StringRef name, StringRef from) {
+                                   ScheduleAttr schedule, StringRef name, StringRef end) {
   SmallVector<CapturedForm> forms;
   switch (schedule.getProgram()) {
   case Program::Dbias:
@@ -61,25 +61,25 @@ static void writeCapturedGradients(ModuleOp module, const KernelFunction &functi
   }
   for (const CapturedGradient &captured : getCapturedGradients(op, forms)) {
     std::string program =
-        (name + "_" + stringifyProgram(schedule.getProgram()) + "_" + Twine(captured.number) + from).str();
+        (name + "_" + stringifyProgram(schedule.getProgram()) + "_" + Twine(captured.number) + end).str();
     TileBuilder b(module, function, op, schedule, program, ProgramKind::Kernel, captured);
     writeCapturedGradient(b, op, captured);
   }
 }
 
-/// The programs of a backward that `schedule` is of; `from` ends their names.
+/// The programs of a backward that `schedule` is of; `end` ends their names.
 static void writeGradient(ModuleOp module, const KernelFunction &function, BackwardOp op, ScheduleAttr schedule,
-                          StringRef name, StringRef from) {
+                          StringRef name, StringRef end) {
   if (llvm::is_contained({Program::Dbias, Program::Dbuckets, Program::ClearScattered, Program::Dsums},
                          schedule.getProgram()))
-    return writeCapturedGradients(module, function, op, schedule, name, from);
+    return writeCapturedGradients(module, function, op, schedule, name, end);
   std::string program = (name + "_" + stringifyProgram(schedule.getProgram())).str();
-  writeBlockMask(module, function, op, schedule, program + "_block_mask" + from.str());
+  writeBlockMask(module, function, op, schedule, program + "_block_mask" + end.str());
   if (schedule.stagesCaptures()) {
-    writeGradient(module, function, op, schedule.getWithoutBoxes(), name, (from + "_without_boxes").str());
-    module.lookupSymbol<tile::ProgramOp>(program + from.str() + "_without_boxes").setWithoutBoxes(true);
+    writeGradient(module, function, op, schedule.getWithoutBoxes(), name, (end + "_without_boxes").str());
+    module.lookupSymbol<tile::ProgramOp>(program + end.str() + "_without_boxes").setWithoutBoxes(true);
   }
-  TileBuilder b(module, function, op, schedule, program + from.str());
+  TileBuilder b(module, function, op, schedule, program + end.str());
   switch (schedule.getProgram()) {
   case Program::Dq:
     return writeQueryGradient(b, op);
@@ -109,26 +109,79 @@ static void writeGradient(ModuleOp module, const KernelFunction &function, Backw
   }
 }
 
-/// What names of programs end with.
+/// What names of programs end with: "_queries_to_99".
 static std::string endOfName(ScheduleAttr schedule) {
-  return schedule.isUniversal() ? "" : "_from_" + std::to_string(schedule.getLeastQueries());
+  std::string end;
+  for (char c : schedule.getWhen().toString())
+    if (c != ',')
+      end += c == ' ' ? '_' : c;
+  return end.empty() ? end : "_" + end;
 }
 
-/// Those of `schedules` for launches whose captured tensors the copy engine cannot take. Neighbours that are alike are
-/// one.
-static SmallVector<ScheduleAttr> getWithoutBoxes(ArrayRef<ScheduleAttr> schedules) {
-  SmallVector<ScheduleAttr> others;
+namespace {
+
+/// A schedule, and those of its program that launches look at first.
+struct Turn {
+  ScheduleAttr schedule;
+  SmallVector<ScheduleAttr> before;
+};
+
+} // namespace
+
+/// The turns of `schedules`, of any programs.
+static SmallVector<Turn> getTurns(ArrayRef<ScheduleAttr> schedules) {
+  SmallVector<Turn> turns;
   for (ScheduleAttr schedule : schedules) {
-    if (!schedule.stagesCaptures())
+    SmallVector<ScheduleAttr> before;
+    for (const Turn &turn : turns)
+      if (turn.schedule.getProgram() == schedule.getProgram())
+        before.push_back(turn.schedule);
+    turns.push_back({schedule, std::move(before)});
+  }
+  return turns;
+}
+
+/// Those of `turns` for launches whose captured tensors the copy engine cannot take. Neighbours that are alike are one.
+static SmallVector<Turn> getWithoutBoxes(ArrayRef<Turn> turns) {
+  SmallVector<Turn> others;
+  bool follows = false; // whether the last of `others` stands for the turn before
+  for (const Turn &turn : turns) {
+    if (!turn.schedule.stagesCaptures()) {
+      follows = false;
       continue;
-    ScheduleAttr other = schedule.getWithoutBoxes();
-    if (!others.empty() && others.back().getMostQueries() + 1 == other.getLeastQueries() &&
-        others.back().forQueries(0, unlimitedQueries) == other.forQueries(0, unlimitedQueries))
-      others.back() = other.forQueries(others.back().getLeastQueries(), other.getMostQueries());
+    }
+    ScheduleAttr other = turn.schedule.getWithoutBoxes();
+    SizesAttr both;
+    if (follows && others.back().schedule.forAllSizes() == other.forAllSizes())
+      both = others.back().schedule.getWhen().unite(other.getWhen());
+    if (both)
+      others.back().schedule = other.forSizes(both);
     else
-      others.push_back(other);
+      others.push_back({other, turn.before});
+    follows = true;
   }
   return others;
+}
+
+/// Says of the programs that follow `last` for which launches they are.
+static void setConditions(Operation *last, const Turn &turn) {
+  SizesAttr when = turn.schedule.getWhen();
+  SmallVector<Attribute> unless;
+  for (auto [place, schedule] : llvm::enumerate(turn.before)) {
+    SizesAttr other = schedule.getWhen();
+    auto isWider = [&](ScheduleAttr later) { return later.getWhen().contains(other); };
+    if (other.intersect(when) && llvm::none_of(ArrayRef(turn.before).drop_front(place + 1), isWider))
+      unless.push_back(other);
+  }
+  for (Operation &op : llvm::make_range(std::next(last->getIterator()), last->getBlock()->end())) {
+    auto program = cast<tile::ProgramOp>(op);
+    if (!when.isUniversal())
+      program.setWhenAttr(when);
+    if (!unless.empty())
+      program.setUnlessAttr(ArrayAttr::get(when.getContext(), unless));
+    if (when.isUniversal() && unless.empty())
+      program.removeLaunchSizesAttr();
+  }
 }
 
 namespace {
@@ -152,26 +205,36 @@ struct ToTile : attnc::attn::impl::AttnToTileBase<ToTile> {
         if (function->kernels.size() > 1)
           name += "_" + std::to_string(number);
         bool isForward = !isa<BackwardOp>(kernel.getOperation());
-        for (ScheduleAttr schedule : isForward ? getWithoutBoxes(schedules) : SmallVector<ScheduleAttr>()) {
-          std::string program = name + "_tile_without_boxes" + endOfName(schedule);
-          ForwardWriter(getOperation(), *function, kernel, schedule, program).write();
+        SmallVector<Turn> turns = getTurns(schedules);
+        for (const Turn &turn : isForward ? getWithoutBoxes(turns) : SmallVector<Turn>()) {
+          Operation *last = &getOperation().getBody()->back();
+          std::string program = name + "_tile_without_boxes" + endOfName(turn.schedule);
+          ForwardWriter(getOperation(), *function, kernel, turn.schedule, program).write();
           getOperation().lookupSymbol<tile::ProgramOp>(program).setWithoutBoxes(true);
+          setConditions(last, turn);
         }
-        for (ScheduleAttr schedule : schedules) {
-          std::string from = endOfName(schedule);
-          if (auto backward = dyn_cast<BackwardOp>(kernel.getOperation())) {
-            writeGradient(getOperation(), *function, backward, schedule, name, from);
-            continue;
-          }
-          writeBlockMask(getOperation(), *function, kernel, schedule, name + "_block_mask" + from);
-          ForwardWriter(getOperation(), *function, kernel, schedule, name + "_tile" + from).write();
-          if (schedule.isSplit())
-            ForwardWriter(getOperation(), *function, kernel, schedule.getCombining(), name + "_combine" + from)
-                .writeCombining();
+        for (const Turn &turn : turns) {
+          Operation *last = &getOperation().getBody()->back();
+          writePrograms(*function, kernel, turn.schedule, name);
+          setConditions(last, turn);
         }
       }
       spec.erase();
     }
+  }
+
+  /// Writes the programs of a schedule of `kernel`.
+  void writePrograms(const KernelFunction &function, KernelOpInterface kernel, ScheduleAttr schedule, StringRef name) {
+    std::string end = endOfName(schedule);
+    if (auto backward = dyn_cast<BackwardOp>(kernel.getOperation())) {
+      writeGradient(getOperation(), function, backward, schedule, name.str(), end);
+      return;
+    }
+    auto nameOf = [&](StringRef part) { return (name + part + end).str(); };
+    writeBlockMask(getOperation(), function, kernel, schedule, nameOf("_block_mask"));
+    ForwardWriter(getOperation(), function, kernel, schedule, nameOf("_tile")).write();
+    if (schedule.isSplit())
+      ForwardWriter(getOperation(), function, kernel, schedule.getCombining(), nameOf("_combine")).writeCombining();
   }
 };
 } // namespace

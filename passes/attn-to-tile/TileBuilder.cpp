@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/attn-to-tile/TileBuilder.h"
+#include "dialect/attn/LaunchSizes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -108,12 +109,12 @@ TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, Kernel
   types.push_back(builder.getIndexType());
 
   builder.setInsertionPointToEnd(module.getBody());
-  program = tile::ProgramOp::create(builder, loc, builder.getStringAttr(name),
-                                    TypeAttr::get(builder.getFunctionType(types, {})), ArrayAttr(), ArrayAttr(),
-                                    AffineMapAttr::get(AffineMap::getConstantMap(0, builder.getContext())),
-                                    builder.getDenseI64ArrayAttr({}), builder.getI64IntegerAttr(getRows()),
-                                    builder.getI64IntegerAttr(schedule.getPanel()), programPipeline(), IntegerAttr(),
-                                    ArrayAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr(), UnitAttr());
+  program = tile::ProgramOp::create(
+      builder, loc, builder.getStringAttr(name), TypeAttr::get(builder.getFunctionType(types, {})), ArrayAttr(),
+      ArrayAttr(), AffineMapAttr::get(AffineMap::getConstantMap(0, builder.getContext())),
+      builder.getDenseI64ArrayAttr({}), builder.getI64IntegerAttr(getRows()),
+      builder.getI64IntegerAttr(schedule.getPanel()), programPipeline(), IntegerAttr(), ArrayAttr(), SizesAttr(),
+      ArrayAttr(), AffineMapAttr(), DenseI64ArrayAttr(), UnitAttr());
   // Code that people read calls arguments as the spec does.
   SmallVector<Location> locs(types.size(), loc);
   size_t named = 0;
@@ -138,18 +139,6 @@ TileBuilder::TileBuilder(ModuleOp module, const KernelFunction &function, Kernel
     if (op.hasTrait<OpTrait::ConstantLike>())
       builder.clone(op, arguments);
   setGrid();
-  if (!schedule.isUniversal())
-    setSizeRange();
-}
-
-/// Says which sizes the program is for.
-void TileBuilder::setSizeRange() {
-  auto numberOf = [&](Value value) -> int64_t { return cast<BlockArgument>(lookup(value)).getArgNumber(); };
-  SmallVector<int64_t> range{numberOf(kernel.getQuery()), kernel.isPacked() ? 0 : 1, schedule.getLeastQueries(),
-                             schedule.getMostQueries()};
-  if (kernel.isPacked())
-    range.append({numberOf(kernel.getQueryOffsets()), 0});
-  program.setSizeRange(range);
 }
 
 //===----------------------------------------------------------------------===//
@@ -193,6 +182,19 @@ AffineExpr TileBuilder::sizeOf(Value value, int64_t dim, SmallVectorImpl<int64_t
   return getAffineSymbolExpr(sizes.size() / 2 - 1, loc.getContext());
 }
 
+/// What conditions on launches speak of, where the kernel has some; `sizes` are those of the grid so far.
+SmallVector<AffineExpr> TileBuilder::listLaunchSizes(SmallVectorImpl<int64_t> &sizes) {
+  if (llvm::all_of(kernel.getSchedules(), [](ScheduleAttr one) { return one.isUniversal(); }))
+    return {};
+  return getLaunchSizes(kernel, [&](Value tensor, int64_t dim) {
+    int64_t number = cast<BlockArgument>(lookup(tensor)).getArgNumber();
+    for (size_t pair = 0; pair < sizes.size(); pair += 2)
+      if (sizes[pair] == number && sizes[pair + 1] == dim)
+        return getAffineSymbolExpr(pair / 2, loc.getContext());
+    return sizeOf(tensor, dim, sizes);
+  });
+}
+
 /// Number of tiles: padded B * H * ceil(S / rows) for tiles of that many queries or keys; heads that share tiles count
 /// as one. Packed: sequences start anywhere, so there are at most ceil(T / rows) + B - 1 tiles a head, if there are
 /// rows at all; those left over find no sequence and do nothing. A block mask has a tile, and its workspace a row,
@@ -227,6 +229,8 @@ void TileBuilder::setGrid() {
     setWorkspacesOfGradients(rows, sizes);
   if (schedule.isSplit())
     tiles = setWorkspaceOfParts(tiles, rows, sizes);
+  if (SmallVector<AffineExpr> launch = listLaunchSizes(sizes); !launch.empty())
+    program.setLaunchSizes(AffineMap::get(0, sizes.size() / 2, launch, context));
   program.setGrid(AffineMap::get(0, sizes.size() / 2, tiles));
   program.setGridSizes(sizes);
   setWorkspaceSizes(sizes.size() / 2);

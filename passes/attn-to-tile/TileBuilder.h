@@ -409,7 +409,7 @@ private:
   mlir::Value buildPlaces(Coordinate axis, mlir::Value first);
   int64_t countBucketTiles() const;
   mlir::Value takePlace(mlir::Value &rest, mlir::Value count);
-  void setSizeRange();
+  llvm::SmallVector<mlir::AffineExpr> listLaunchSizes(llvm::SmallVectorImpl<int64_t> &sizes);
   void placeTile(mlir::Value tile);
   mlir::Value loadCount(mlir::Value column);
   llvm::SmallVector<mlir::Value>

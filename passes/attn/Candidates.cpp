@@ -36,7 +36,7 @@ static double distance(ScheduleAttr a, ScheduleAttr b) {
 
 SmallVector<ScheduleAttr> attnc::attn::listCandidates(KernelOpInterface kernel, ScheduleAttr base) {
   auto target = kernel->getParentOfType<ModuleOp>()->getAttrOfType<TargetInterface>(targetAttrName);
-  base = base.forQueries(0, unlimitedQueries);
+  base = base.forAllSizes();
   // What does not suit is left out, not told.
   ScopedDiagnosticHandler silent(kernel.getContext(), [](Diagnostic &) { return success(); });
   llvm::SmallSetVector<ScheduleAttr, 32> listed;

@@ -61,7 +61,7 @@ static SmallVector<ScheduleAttr> selectForward(KernelOpInterface kernel, CpuTarg
   if (!isa<ForwardOp>(kernel.getOperation()))
     return {many};
   auto few = ScheduleAttr::get(target.getContext(), rows, columns, rows, /*pipeline=*/{}, heads, Program::Forward);
-  return {few.forQueries(0, queries), many.forQueries(queries + 1, unlimitedQueries)};
+  return {few.forSizes(SizesAttr::get(target.getContext(), SizeRange{Size::Queries, 0, queries})), many};
 }
 
 /// The largest tiles of a spec's own schedule: far past what caches hold, and well before the time that code for them

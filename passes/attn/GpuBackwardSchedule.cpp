@@ -4,6 +4,7 @@
 
 #include "passes/attn/GpuBackwardSchedule.h"
 #include "dialect/attn/CapturedGradients.h"
+#include "dialect/attn/LaunchSizes.h"
 #include "dialect/attn/PipelineFields.h"
 #include "passes/attn/ElementRegisters.h"
 #include "passes/attn/GpuKernelTraits.h"
@@ -37,10 +38,10 @@ public:
   GradientTiles(BackwardOp op, GpuTargetAttr target)
       : op(op), target(target), byRoles(op, target, Staging::Tma), byWarps(op, target, Staging::CpAsync) {}
 
-  /// The schedule of `program` by roles; null where no table has entries for it.
-  ScheduleAttr selectRoles(Program program);
-  /// The schedule of `program` by warps; null where there is no room for any.
-  ScheduleAttr selectWarps(Program program);
+  /// The schedules of `program` by roles; none where no table has entries for it.
+  SmallVector<ScheduleAttr> selectRoles(Program program);
+  /// The schedules of `program` by warps; none where there is no room for any.
+  SmallVector<ScheduleAttr> selectWarps(Program program);
   /// The schedule with parts of f32 in shared memory where these find room, in steps of fewer columns if need be.
   ScheduleAttr splitFloats(ScheduleAttr schedule);
   /// The gradients of keys and values, in one program or in one each.
@@ -165,8 +166,10 @@ bool GradientTiles::fitsRoles(EntryAttr entry, Program program, TileStep step, i
          countSharedBytes(getRoles(entry, program, step, captureStages)) + barrierBytes <= target.getSharedBytes();
 }
 
-ScheduleAttr GradientTiles::selectRoles(Program program) {
+SmallVector<ScheduleAttr> GradientTiles::selectRoles(Program program) {
+  SmallVector<ScheduleAttr> schedules;
   ScheduleAttr last;
+  OpenSizes open(op.getContext());
   SmallVector<EntryAttr> entries = byRoles.find(program);
   int64_t mostCaptured = 0;
   if (!listsSteps(program) && countCapturedTiles(op) > 0)
@@ -178,13 +181,21 @@ ScheduleAttr GradientTiles::selectRoles(Program program) {
       if (pipeline.getCaptureStages() < captured || (pipeline.getOverlap() != Overlap::InStep && !mayOverlap(program)))
         continue;
       for (TileStep step : entry.listSteps()) {
-        if (fitsRoles(entry, program, step, captured))
-          return getRoles(entry, program, step, captured);
-        last = getRoles(entry, program, step, captured);
+        ScheduleAttr schedule = getRoles(entry, program, step, captured);
+        if (fitsRoles(entry, program, step, captured)) {
+          if (open.take(schedule.getWhen()))
+            schedules.push_back(schedule);
+          break;
+        }
+        last = schedule;
       }
+      if (open.empty())
+        return schedules;
     }
   // The shortest step with one buffer each fits any head dim, if not the registers of any score.
-  return last;
+  if (last)
+    schedules.push_back(last.forAllSizes());
+  return schedules;
 }
 
 /// What all programs take of shared memory is that of the one that takes the most. Where warps have 16 rows each,
@@ -197,20 +208,24 @@ bool GradientTiles::fitsWarps(EntryAttr entry, Program program, TileStep step) {
   return entry.getBlocks() * (countSharedBytes(counted) + barrierBytes) <= target.getSharedBytes();
 }
 
-ScheduleAttr GradientTiles::selectWarps(Program program) {
+SmallVector<ScheduleAttr> GradientTiles::selectWarps(Program program) {
+  SmallVector<ScheduleAttr> schedules;
+  OpenSizes open(op.getContext());
   for (EntryAttr entry : byWarps.find(program)) {
+    SmallVector<TileStep> steps = entry.listSteps();
     // Where there is nothing to choose from, loads bind, not room.
-    if (entry.getSteps().empty())
-      return entry.getSchedule(program, entry.listSteps().front());
-    for (TileStep step : entry.listSteps())
-      if (fitsWarps(entry, program, step))
-        return entry.getSchedule(program, step);
+    const TileStep *fitting = llvm::find_if(
+        steps, [&](TileStep step) { return entry.getSteps().empty() || fitsWarps(entry, program, step); });
+    if (fitting != steps.end() && open.take(entry.getSchedule().getWhen()))
+      schedules.push_back(entry.getSchedule(program, *fitting));
+    if (open.empty())
+      break;
   }
-  return {};
+  return schedules;
 }
 
 ScheduleAttr GradientTiles::splitFloats(ScheduleAttr schedule) {
-  if (!schedule || !multipliesParts(op))
+  if (!multipliesParts(op))
     return schedule;
   PipelineAttr pipeline = schedule.getPipeline().withSplitFloats();
   int64_t bytes = countSharedBytes(schedule);
@@ -222,7 +237,8 @@ ScheduleAttr GradientTiles::splitFloats(ScheduleAttr schedule) {
     bool ofKeys = schedule.tilesKeys();
     auto split =
         ScheduleAttr::get(op.getContext(), ofKeys ? columns : schedule.getRows(), ofKeys ? schedule.getRows() : columns,
-                          schedule.getPanel(), pipeline, /*heads=*/1, schedule.getProgram());
+                          schedule.getPanel(), pipeline, /*heads=*/1, schedule.getProgram())
+            .forSizes(schedule.getWhen());
     if (sharesAsBefore(target, bytes, countSharedBytes(split)))
       return split;
   }
@@ -266,29 +282,38 @@ SmallVector<Program> GradientTiles::findKeyPrograms() {
 SmallVector<ScheduleAttr> attnc::attn::selectBackwardSchedules(BackwardOp op, GpuTargetAttr target) {
   GradientTiles tiles(op, target);
   SmallVector<ScheduleAttr> schedules;
+  bool hasAll = true; // whether each program so far has schedules
+  auto add = [&](ArrayRef<ScheduleAttr> ofProgram) {
+    hasAll &= !ofProgram.empty();
+    llvm::append_range(schedules, ofProgram);
+  };
   if (usesWarpgroups(op, target)) {
     if (tiles.suitsOneProgram() && tiles.fitsOneProgram()) {
-      schedules = {tiles.selectWarps(Program::Delta), tiles.selectRoles(Program::Dqdkdv),
-                   tiles.selectWarps(Program::ConvertDq)};
+      add(tiles.selectWarps(Program::Delta));
+      add(tiles.selectRoles(Program::Dqdkdv));
+      add(tiles.selectWarps(Program::ConvertDq));
     } else {
-      schedules.push_back(tiles.selectRoles(Program::Dq));
+      add(tiles.selectRoles(Program::Dq));
       for (Program program : tiles.findKeyPrograms())
-        schedules.push_back(tiles.selectRoles(program));
+        add(tiles.selectRoles(program));
     }
   }
   // Where no table knows of roles, warps serve as well.
-  if (schedules.empty() || llvm::is_contained(schedules, ScheduleAttr())) {
+  if (schedules.empty() || !hasAll) {
     SmallVector<Program> programs = {Program::Dq};
     llvm::append_range(programs, tiles.findKeyPrograms());
     schedules.clear();
-    for (Program program : programs)
-      schedules.push_back(tiles.splitFloats(tiles.selectWarps(program)));
+    hasAll = true;
+    for (Program program : programs) {
+      SmallVector<ScheduleAttr> ofProgram = tiles.selectWarps(program);
+      for (ScheduleAttr &schedule : ofProgram)
+        schedule = tiles.splitFloats(schedule);
+      add(ofProgram);
+    }
   }
   for (Program program : getOtherPrograms(op))
-    schedules.push_back(tiles.selectWarps(program));
-  if (llvm::is_contained(schedules, ScheduleAttr()))
-    return {};
-  return schedules;
+    add(tiles.selectWarps(program));
+  return hasAll ? schedules : SmallVector<ScheduleAttr>();
 }
 
 /// Checks what the program of all three gradients adds.

@@ -25,9 +25,8 @@ struct Fields : PipelineFields {
     int64_t rows = panel * consumers;
     bool ofKeys = base.tilesKeys();
     return ScheduleAttr::getChecked(refuse, base.getContext(), ofKeys ? columns : rows, ofKeys ? rows : columns, panel,
-                                    /*least_queries=*/int64_t(0), /*most_queries=*/unlimitedQueries, base.getHeads(),
-                                    pipeline, base.getProgram(), base.getSplits(), base.getSplitBlocks(),
-                                    base.getOtherwise());
+                                    SizesAttr::get(base.getContext()), base.getHeads(), pipeline, base.getProgram(),
+                                    base.getSplits(), base.getSplitBlocks(), base.getOtherwise());
   }
 
   /// Takes `count` consumers, with all the registers that they can have.

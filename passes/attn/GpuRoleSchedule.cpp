@@ -39,7 +39,7 @@ public:
   RoleFitter(KernelOpInterface kernel, const ScheduleTables &tables, GpuTargetAttr target)
       : kernel(kernel), tables(tables), target(target) {}
 
-  /// The schedule of `entry` for every number of queries, with so many consumers and heads of a tile.
+  /// The schedule of `entry` for launches of all sizes, with so many consumers and heads of a tile.
   ScheduleAttr fit(EntryAttr entry, int64_t consumers, int64_t heads);
   ScheduleAttr fit(EntryAttr entry, int64_t heads) {
     return fit(entry, entry.getSchedule().getPipeline().getConsumers(), heads);
@@ -195,32 +195,37 @@ SmallVector<ScheduleAttr> attnc::attn::selectRoles(KernelOpInterface kernel, con
   SmallVector<EntryAttr> entries = tables.find(Program::Forward);
   if (entries.empty())
     return {};
-  int64_t least = 0, heads = countPackableHeads(kernel, warpgroupRows);
+  // Of launches among `within`, each has the first of `from` that is for its sizes.
+  auto add = [&](ArrayRef<EntryAttr> from, SizesAttr within, function_ref<ScheduleAttr(EntryAttr)> fit) {
+    for (EntryAttr entry : from)
+      if (SizesAttr when = entry.getSchedule().getWhen().intersect(within))
+        schedules.push_back(fit(entry).forSizes(when));
+  };
+  auto upTo = [&](int64_t queries) {
+    return SizesAttr::get(target.getContext(), SizeRange{Size::Queries, 0, queries});
+  };
+  int64_t heads = countPackableHeads(kernel, warpgroupRows);
   const bool splits = isSplittable(kernel, tables, heads);
   const int64_t few = heads > 1 ? warpgroupRows / heads : tables.getSplitQueries();
   if (heads > 1 || splits) {
     // Where memory binds, shorter steps do not pay; but parts want them.
     KernelKind ofFew = kind == KernelKind::Heavy || splits ? kind : KernelKind::Listed;
-    if (SmallVector<EntryAttr> found = tables.find(Program::Forward, ofFew); !found.empty()) {
-      schedules.push_back(fitter.fitFew(found.front(), heads).forQueries(0, few));
-      least = few + 1;
-    }
+    add(tables.find(Program::Forward, ofFew), upTo(few), [&](EntryAttr entry) { return fitter.fitFew(entry, heads); });
   }
-  if (heads > 1) {
-    schedules.push_back(fitter.fit(entries.front(), heads).forQueries(least, tables.getPackedQueries()));
-    least = tables.getPackedQueries() + 1;
-  }
+  if (heads > 1)
+    add(entries, upTo(tables.getPackedQueries()), [&](EntryAttr entry) { return fitter.fit(entry, heads); });
   // What launches have whose captured tensors the copy engine cannot take.
   SmallVector<EntryAttr> unstaged;
   if (kind == KernelKind::Captured)
     unstaged = tables.find(Program::Forward, KernelKind::Heavy);
-  for (const ServedQueries &served : tables.serve(Program::Forward, least)) {
-    ScheduleAttr schedule = fitter.fit(served.entry, /*heads=*/1);
-    if (!unstaged.empty()) {
-      ScheduleAttr other = fitter.fit(unstaged.front(), /*heads=*/1);
-      schedule = schedule.stagesCaptures() ? schedule.withOtherwise(other) : other;
-    }
-    schedules.push_back(schedule.forQueries(served.least, served.most));
-  }
+  add(entries, SizesAttr::get(target.getContext()), [&](EntryAttr entry) {
+    ScheduleAttr schedule = fitter.fit(entry, /*heads=*/1);
+    const EntryAttr *other = llvm::find_if(
+        unstaged, [&](EntryAttr one) { return one.getSchedule().getWhen().intersect(entry.getSchedule().getWhen()); });
+    if (other == unstaged.end())
+      return schedule;
+    ScheduleAttr otherwise = fitter.fit(*other, /*heads=*/1);
+    return schedule.stagesCaptures() ? schedule.withOtherwise(otherwise) : otherwise;
+  });
   return schedules;
 }

@@ -27,15 +27,17 @@ static SmallVector<ScheduleAttr> selectSchedules(KernelOpInterface kernel, GpuTa
       return schedules;
   ScheduleTables tables(kernel, target, Staging::CpAsync);
   int64_t heads = countPackableHeads(kernel, warpgroupRows);
-  ScheduleAttr single = selectWarps(kernel, tables, target), few = selectWarpsOfFew(kernel, tables, target, heads);
-  if (!single || !few)
-    return {};
-  if (isSplittable(kernel, tables, heads))
-    few = splitOverBlocks(few, target);
-  else if (heads == 1)
-    return {single};
-  int64_t most = heads == 1 ? tables.getSplitQueries() : tables.getPackedQueries();
-  return {few.forQueries(0, most), single.forQueries(most + 1, unlimitedQueries)};
+  SmallVector<ScheduleAttr> schedules, single = selectWarps(kernel, tables, target);
+  const bool splits = isSplittable(kernel, tables, heads);
+  if (heads > 1 || splits) {
+    int64_t most = heads == 1 ? tables.getSplitQueries() : tables.getPackedQueries();
+    auto few = SizesAttr::get(target.getContext(), SizeRange{Size::Queries, 0, most});
+    for (ScheduleAttr schedule : selectWarpsOfFew(kernel, tables, target, heads))
+      if (SizesAttr when = schedule.getWhen().intersect(few))
+        schedules.push_back((splits ? splitOverBlocks(schedule, target) : schedule).forSizes(when));
+  }
+  llvm::append_range(schedules, single);
+  return schedules;
 }
 
 /// Checks the registers of roles, and those of the products of warpgroups: an instruction has its part of all columns

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/attn/GpuWarpSchedule.h"
+#include "dialect/attn/LaunchSizes.h"
 #include "dialect/attn/PipelineFields.h"
 #include "passes/attn/ElementRegisters.h"
 #include "passes/attn/GpuKernelTraits.h"
@@ -11,7 +12,7 @@
 using namespace mlir;
 using namespace attnc::attn;
 
-/// The schedule of `entry` with this step, and with so many heads of a tile.
+/// The schedule of `entry` with this step, and with so many heads of a tile, for launches of the entry's sizes.
 static ScheduleAttr getSchedule(KernelOpInterface kernel, GpuTargetAttr target, EntryAttr entry, TileStep step,
                                 int64_t heads) {
   ScheduleAttr own = entry.getSchedule();
@@ -22,13 +23,14 @@ static ScheduleAttr getSchedule(KernelOpInterface kernel, GpuTargetAttr target, 
   fields.blockMask = needsBlockMask(kernel);
   fields.early = startsEarly(kernel, target);
   return ScheduleAttr::get(target.getContext(), own.getQueryTile(), step.columns, own.getPanel(),
-                           fields.get(target.getContext()), heads);
+                           fields.get(target.getContext()), heads)
+      .forSizes(own.getWhen());
 }
 
 /// The schedule with parts of f32 in shared memory where these find room: what warps would split each for itself then
 /// is split once.
 static ScheduleAttr splitFloats(KernelOpInterface kernel, ScheduleAttr schedule, GpuTargetAttr target) {
-  if (!schedule || !multipliesParts(kernel))
+  if (!multipliesParts(kernel))
     return schedule;
   ScheduleAttr split = schedule.withPipeline(schedule.getPipeline().withSplitFloats());
   bool fits = sharesAsBefore(target, getSharedUse(kernel, schedule).bytes, getSharedUse(kernel, split).bytes);
@@ -58,10 +60,13 @@ static double countRegisters(KernelOpInterface kernel, RegisterCostsAttr costs, 
   return held + logits + getElementRegisters(kernel, costs) * (kernel.hasDropout() ? 2 * logits : logits / 2);
 }
 
-/// The schedule of the first entry that there is room for, or else the last of those that are not wide.
-static ScheduleAttr select(KernelOpInterface kernel, const ScheduleTables &tables, GpuTargetAttr target, int64_t heads,
-                           bool mayBeWide) {
+/// The schedules of the entries that there is room for, up to the one after which no launch is left; else, for those
+/// that are, the last of those that are not wide.
+static SmallVector<ScheduleAttr> select(KernelOpInterface kernel, const ScheduleTables &tables, GpuTargetAttr target,
+                                        int64_t heads, bool mayBeWide) {
+  SmallVector<ScheduleAttr> schedules;
   ScheduleAttr last;
+  OpenSizes open(target.getContext());
   RegisterCostsAttr costs = tables.getCosts();
   for (EntryAttr entry : tables.find(Program::Forward)) {
     bool wide = isWide(entry);
@@ -73,20 +78,28 @@ static ScheduleAttr select(KernelOpInterface kernel, const ScheduleTables &table
       ScheduleAttr schedule = getSchedule(kernel, target, entry, step, heads);
       double count = wide ? countWideRegisters(kernel, costs, entry, step.columns)
                           : countRegisters(kernel, costs, most, step.columns);
-      if (count <= most && fitsShared(kernel, schedule, target, entry.getBlocks()))
-        return splitFloats(kernel, schedule, target);
+      if (count <= most && fitsShared(kernel, schedule, target, entry.getBlocks())) {
+        if (open.take(schedule.getWhen()))
+          schedules.push_back(splitFloats(kernel, schedule, target));
+        break;
+      }
       if (!wide)
         last = schedule;
     }
+    if (open.empty())
+      return schedules;
   }
-  return splitFloats(kernel, last, target);
+  if (last)
+    schedules.push_back(splitFloats(kernel, last.forAllSizes(), target));
+  return schedules;
 }
 
-ScheduleAttr attnc::attn::selectWarps(KernelOpInterface kernel, const ScheduleTables &tables, GpuTargetAttr target) {
+SmallVector<ScheduleAttr> attnc::attn::selectWarps(KernelOpInterface kernel, const ScheduleTables &tables,
+                                                   GpuTargetAttr target) {
   return select(kernel, tables, target, /*heads=*/1, /*mayBeWide=*/true);
 }
 
-ScheduleAttr attnc::attn::selectWarpsOfFew(KernelOpInterface kernel, const ScheduleTables &tables, GpuTargetAttr target,
-                                           int64_t heads) {
+SmallVector<ScheduleAttr> attnc::attn::selectWarpsOfFew(KernelOpInterface kernel, const ScheduleTables &tables,
+                                                        GpuTargetAttr target, int64_t heads) {
   return select(kernel, tables, target, heads, /*mayBeWide=*/false);
 }

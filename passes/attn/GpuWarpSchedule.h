@@ -12,14 +12,15 @@
 
 namespace attnc::attn {
 
-/// The schedule of `kernel` for many queries: that of the first entry that there is room for. Null where no table has
-/// any.
-ScheduleAttr selectWarps(KernelOpInterface kernel, const ScheduleTables &tables, GpuTargetAttr target);
+/// The schedules of `kernel` for many queries: of launches of each size, that of the first entry that there is room
+/// for. None where no table has any.
+llvm::SmallVector<ScheduleAttr> selectWarps(KernelOpInterface kernel, const ScheduleTables &tables,
+                                            GpuTargetAttr target);
 
-/// Its schedule for few queries, of which tiles hold `heads` heads: of entries whose tiles have the rows of one
+/// Its schedules for few queries, of which tiles hold `heads` heads: of entries whose tiles have the rows of one
 /// warpgroup.
-ScheduleAttr selectWarpsOfFew(KernelOpInterface kernel, const ScheduleTables &tables, GpuTargetAttr target,
-                              int64_t heads);
+llvm::SmallVector<ScheduleAttr> selectWarpsOfFew(KernelOpInterface kernel, const ScheduleTables &tables,
+                                                 GpuTargetAttr target, int64_t heads);
 
 } // namespace attnc::attn
 

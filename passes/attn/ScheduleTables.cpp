@@ -123,30 +123,6 @@ SmallVector<EntryAttr> ScheduleTables::find(Program program, std::optional<Kerne
   return found;
 }
 
-SmallVector<ServedQueries> ScheduleTables::serve(Program program, int64_t least) const {
-  SmallVector<ServedQueries> served;
-  SmallVector<std::pair<int64_t, int64_t>> open = {{least, unlimitedQueries}};
-  for (EntryAttr entry : find(program)) {
-    SmallVector<std::pair<int64_t, int64_t>> rest;
-    for (auto [from, to] : open) {
-      int64_t first = std::max(from, entry.getSchedule().getLeastQueries());
-      int64_t last = std::min(to, entry.getSchedule().getMostQueries());
-      if (first > last) {
-        rest.push_back({from, to});
-        continue;
-      }
-      served.push_back({first, last, entry});
-      if (from < first)
-        rest.push_back({from, first - 1});
-      if (last < to)
-        rest.push_back({last + 1, to});
-    }
-    open = std::move(rest);
-  }
-  llvm::sort(served, [](const ServedQueries &a, const ServedQueries &b) { return a.least < b.least; });
-  return served;
-}
-
 RegisterCostsAttr ScheduleTables::getCosts() const {
   for (ScheduleTableAttr table : tables)
     if (RegisterCostsAttr costs = table.getCosts())

@@ -31,24 +31,15 @@ mlir::FailureOr<llvm::SmallVector<ScheduleTableAttr>> readScheduleTables(mlir::M
 /// Lets contexts keep the tables that are built in, once they have been read.
 void addBuiltInTables(AttnDialect &dialect);
 
-/// An entry, and the numbers of queries that it is for.
-struct ServedQueries {
-  int64_t least, most;
-  EntryAttr entry;
-};
-
 /// The tables that have schedules of `kernel` on `target` with `staging`.
 class ScheduleTables {
 public:
   /// Looks at `kernel` once. The passes before `attn-select-schedule` have been there.
   ScheduleTables(KernelOpInterface kernel, GpuTargetAttr target, Staging staging);
 
-  /// The entries for `program`, in the order in which they are asked; those that the kernel would have if it were of
-  /// the kind `other`, where that is given.
+  /// The entries for `program`, in the order in which they are asked: launches have the first that is for their sizes.
+  /// Those that the kernel would have if it were of the kind `other`, where that is given.
   llvm::SmallVector<EntryAttr> find(Program program, std::optional<KernelKind> other = {}) const;
-  /// The same for `least` queries or more, in the order of their queries: each number has the first entry that is for
-  /// it.
-  llvm::SmallVector<ServedQueries> serve(Program program, int64_t least) const;
 
   /// What elements take of registers; null where no table says.
   RegisterCostsAttr getCosts() const;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "dialect/attn/LaunchSizes.h"
 #include "dialect/attn/TargetInterface.h"
 #include "passes/attn/CpuSchedule.h"
 #include "passes/attn/GpuSchedule.h"
@@ -68,16 +69,10 @@ struct SelectSchedule : attnc::attn::impl::AttnSelectScheduleBase<SelectSchedule
     return success();
   }
 
-  /// Where the type says how many queries there are, the schedules for that many are the only ones.
+  /// Keeps the schedules that there are launches for, by the sizes that types fix.
   static void skipOthers(KernelOpInterface kernel) {
-    int64_t rows = kernel.getQueryRows();
-    if (ShapedType::isDynamic(rows) || kernel.getSchedules().empty())
-      return;
-    SmallVector<ScheduleAttr> schedules;
-    for (ScheduleAttr schedule : kernel.getSchedules())
-      if (schedule.serves(rows))
-        schedules.push_back(schedule.forQueries(0, unlimitedQueries));
-    kernel.setSchedules(schedules);
+    if (SmallVector<ScheduleAttr> schedules = kernel.getSchedules(); !schedules.empty())
+      kernel.setSchedules(keepServing(schedules, getStaticSizes(kernel)));
   }
 };
 } // namespace

@@ -14,6 +14,7 @@
 #include "runtime/jit/SpecDiagnostics.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <set>
 
 using namespace attnc;
 using namespace attnc::explain;
@@ -26,7 +27,7 @@ class Printer {
 public:
   Printer(llvm::raw_ostream &os, const attn::KernelFunction &kernel) : os(os), formulas(kernel) {}
 
-  void explainOperation(attn::KernelOpInterface op, std::optional<int64_t> queries);
+  void explainOperation(attn::KernelOpInterface op, attn::SizesAttr sizes);
   void explainChoice(const tune::Choice &choice);
   void explainMemory(const runtime::KernelImage &image);
   void explainCache(const cache::Digest &key, const std::string &folder, const std::string &complaint);
@@ -42,7 +43,7 @@ public:
 
 private:
   void explainPipeline(attn::ScheduleAttr schedule);
-  void explainSchedules(attn::KernelOpInterface op, std::optional<int64_t> queries);
+  void explainSchedules(attn::KernelOpInterface op, attn::SizesAttr sizes);
   void explainDerivative(attn::BackwardOp op);
   void explainScattered(const attn::CapturedGradient &captured, llvm::ArrayRef<std::string> yielded);
 
@@ -55,14 +56,6 @@ private:
 /// "[low, high)" of two formulas.
 static std::string interval(llvm::StringRef low, llvm::StringRef high) {
   return ("[" + low + ", " + (FormulaPrinter::isUnbounded(high) ? "Sk" : high) + ")").str();
-}
-
-/// The numbers of queries that a schedule is for: "up to 1535 queries", "1536 queries and more".
-static std::string queriesOf(attn::ScheduleAttr schedule) {
-  std::string least = std::to_string(schedule.getLeastQueries()), most = std::to_string(schedule.getMostQueries());
-  if (schedule.getMostQueries() == attn::unlimitedQueries)
-    return least + " queries and more";
-  return schedule.getLeastQueries() == 0 ? "up to " + most + " queries" : least + " to " + most + " queries";
 }
 
 /// How a GPU overlaps the steps of a schedule, and the registers that it takes.
@@ -79,11 +72,16 @@ void Printer::explainPipeline(attn::ScheduleAttr schedule) {
   os << '\n';
 }
 
-/// The schedules of one operation, and what they take of the machine; which of them is for `queries`, where that is
-/// known.
-void Printer::explainSchedules(attn::KernelOpInterface op, std::optional<int64_t> queries) {
+/// The schedules of one operation, and what they take of the machine; which of them are for a launch of `sizes`, where
+/// these are known.
+void Printer::explainSchedules(attn::KernelOpInterface op, attn::SizesAttr sizes) {
   auto cpu = op->getParentOfType<mlir::ModuleOp>()->getAttrOfType<attn::CpuTargetAttr>(attn::targetAttrName);
-  for (attn::ScheduleAttr schedule : op.getSchedules()) {
+  llvm::SmallVector<attn::ScheduleAttr> schedules = op.getSchedules();
+  std::set<attn::Program> used;
+  for (attn::ScheduleAttr schedule : schedules) {
+    bool only = llvm::count_if(schedules, [&](attn::ScheduleAttr other) {
+                  return other.getProgram() == schedule.getProgram();
+                }) == 1;
     line("schedule");
     if (schedule.getProgram() != attn::Program::Forward)
       os << attn::stringifyProgram(schedule.getProgram()) << ": ";
@@ -92,7 +90,11 @@ void Printer::explainSchedules(attn::KernelOpInterface op, std::optional<int64_t
     if (schedule.getHeads() > 1)
       os << ", " << schedule.getHeads() << " heads a tile";
     if (!schedule.isUniversal())
-      os << ", for " << queriesOf(schedule) << (queries && schedule.serves(*queries) ? ": used here" : "");
+      os << ", for " << schedule.getWhen().toString();
+    else if (!only)
+      os << ", for others";
+    if (!only && sizes && schedule.getWhen().contains(sizes) && used.insert(schedule.getProgram()).second)
+      os << ": used here";
     os << '\n';
     if (attn::PipelineAttr pipeline = schedule.getPipeline())
       explainPipeline(schedule);
@@ -147,7 +149,7 @@ void Printer::explainScattered(const attn::CapturedGradient &captured, llvm::Arr
 }
 
 /// What was decided for one operation: its regions as formulas, and its schedules.
-void Printer::explainOperation(attn::KernelOpInterface op, std::optional<int64_t> queries) {
+void Printer::explainOperation(attn::KernelOpInterface op, attn::SizesAttr sizes) {
   auto query = mlir::cast<mlir::RankedTensorType>(op.getQuery().getType());
   line("kernel");
   os << op->getName() << ", " << query.getElementType() << ", " << op.getQueryHeads() << " query heads on "
@@ -188,7 +190,7 @@ void Printer::explainOperation(attn::KernelOpInterface op, std::optional<int64_t
     line("blocks") << "some kept where " << blocks[0] << '\n';
     line("") << "all kept where " << blocks[1] << '\n';
   }
-  explainSchedules(op, queries);
+  explainSchedules(op, sizes);
 }
 
 /// Where the schedules come from, and why from there.
@@ -317,7 +319,7 @@ void Explanation::print(llvm::raw_ostream &os, unsigned columns) const {
   Printer printer(os, kernel);
   printer.line("spec") << '@' << functionName(kernel) << ", target " << subject.target << '\n';
   for (attn::KernelOpInterface op : kernel.kernels)
-    printer.explainOperation(op, subject.shapes ? std::optional(subject.shapes->queryRowsOfSequence()) : std::nullopt);
+    printer.explainOperation(op, subject.shapes ? subject.shapes->launchSizes(kernel, op) : attn::SizesAttr());
   printer.explainChoice(subject.choice);
   printer.explainMemory(image);
   if (subject.key)

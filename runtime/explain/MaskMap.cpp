@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/explain/MaskMap.h"
+#include "dialect/attn/LaunchSizes.h"
 #include "dialect/reference/ReferenceProblem.h"
 #include "runtime/explain/RegionEvaluator.h"
 #include "runtime/jit/ReferenceKernel.h"
@@ -28,11 +29,19 @@ constexpr int64_t mostTiles = int64_t(1) << 27;
 /// Tile sizes where no schedule is attached.
 constexpr int64_t defaultTile = 64;
 
+/// The sizes of a launch of `op` with these arguments.
+SizesAttr findSizes(KernelOpInterface op, const Arguments &arguments) {
+  return getKnownSizes(op, [&](mlir::Value tensor, int64_t dim) {
+    return mlir::getAffineConstantExpr(arguments.getArray(tensor)->shape[static_cast<size_t>(dim)], op.getContext());
+  });
+}
+
 /// Looks at one kernel.
 class Surveyor {
 public:
   Surveyor(KernelOpInterface op, const Problem &problem, const Arguments &arguments)
-      : op(op), problem(problem), bounds(op.getBounds(), arguments), blocks(op.getBlocks(), arguments) {}
+      : op(op), problem(problem), schedule(op.getScheduleFor(findSizes(op, arguments))),
+        bounds(op.getBounds(), arguments), blocks(op.getBlocks(), arguments) {}
 
   /// How many tiles a head has in `sequence`.
   double countTiles(const Sequence &sequence) {
@@ -54,6 +63,7 @@ private:
 
   KernelOpInterface op;
   const Problem &problem;
+  ScheduleAttr schedule; ///< that the launch has; null where none is attached
   RegionEvaluator bounds, blocks;
 };
 
@@ -95,9 +105,6 @@ TileClass Surveyor::classify(const Sequence &sequence, int64_t head, int64_t row
 
 MaskMap Surveyor::layOut(const Sequence &sequence) {
   MaskMap map;
-  const Sequence &last = problem.sequences.back();
-  int64_t sequences = op.isPacked() ? static_cast<int64_t>(problem.sequences.size()) : 1;
-  attn::ScheduleAttr schedule = op.getScheduleFor(llvm::divideCeil(last.queryStart + last.queryRows, sequences));
   map.queryTile = schedule ? schedule.getQueries() : defaultTile;
   map.keyTile = schedule ? schedule.getKeyTile() : defaultTile;
   map.queries = sequence.queryLength;

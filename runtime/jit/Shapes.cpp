@@ -3,9 +3,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/jit/Shapes.h"
+#include "dialect/attn/LaunchSizes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace attnc;
 using namespace attnc::jit;
@@ -198,8 +198,11 @@ Result<Shapes> Shapes::resolve(const attn::KernelFunction &kernel, const ShapeRe
   return shapes;
 }
 
-int64_t Shapes::queryRowsOfSequence() const {
-  return packed() && batch() > 0 ? llvm::divideCeil(queryRows(), batch()) : queryRows();
+attn::SizesAttr Shapes::launchSizes(const attn::KernelFunction &kernel, attn::KernelOpInterface op) const {
+  return attn::getKnownSizes(op, [&](mlir::Value tensor, int64_t dim) {
+    unsigned number = mlir::cast<mlir::BlockArgument>(tensor).getArgNumber();
+    return mlir::getAffineConstantExpr(shapeOf(kernel.inputs[number])[static_cast<size_t>(dim)], op.getContext());
+  });
 }
 
 runtime::Dims Shapes::shapeOf(const attn::KernelArgument &argument) const {

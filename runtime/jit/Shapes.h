@@ -38,9 +38,8 @@ public:
   /// Rows of all queries in the tensors: Sq, or Tq where they are packed.
   int64_t queryRows() const { return queries; }
 
-  /// Rows of the queries of a sequence, by which schedules are chosen: Sq, or the mean where they are packed, rounded
-  /// up.
-  int64_t queryRowsOfSequence() const;
+  /// What conditions of schedules speak of, for an operation of `kernel`: each size with its number.
+  attn::SizesAttr launchSizes(const attn::KernelFunction &kernel, attn::KernelOpInterface op) const;
 
   /// Rows of all keys in the tensors: Sk, or Tk where they are packed.
   int64_t keyRows() const { return keys; }

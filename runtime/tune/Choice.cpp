@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/tune/Choice.h"
+#include "dialect/attn/LaunchSizes.h"
 #include "runtime/jit/Compile.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -26,64 +27,54 @@ Result<Policy> Policy::parse(StringRef name) {
   return Error{"unknown policy '" + name.str() + "'; there are auto, records, autotune, heuristics"};
 }
 
-namespace {
-
-/// Puts schedules together in the order of their queries.
-class ScheduleList {
-public:
-  explicit ScheduleList(ArrayRef<ScheduleAttr> defaults) : defaults(defaults) {}
-
-  /// Adds what the defaults say about these queries.
-  void addDefaults(int64_t least, int64_t most) {
-    for (ScheduleAttr schedule : defaults)
-      if (schedule.getLeastQueries() <= most && schedule.getMostQueries() >= least)
-        add(schedule, std::max(least, schedule.getLeastQueries()), std::min(most, schedule.getMostQueries()));
+/// The number of queries, `queries` or more, after which `defaults` may have another schedule.
+static int64_t findChange(ArrayRef<ScheduleAttr> defaults, int64_t queries) {
+  int64_t change = attn::unlimited;
+  for (ScheduleAttr schedule : defaults) {
+    attn::SizeRange range = schedule.getWhen().getRange(attn::Size::Queries);
+    for (int64_t last : {range.least - 1, range.most})
+      if (last >= queries)
+        change = std::min(change, last);
   }
+  return change;
+}
 
-  /// Adds a schedule for the queries after those before it.
-  void add(ScheduleAttr schedule, int64_t least, int64_t most) {
-    if (!list.empty() &&
-        list.back() == schedule.forQueries(list.back().getLeastQueries(), list.back().getMostQueries()))
-      list.back() = schedule.forQueries(list.back().getLeastQueries(), most);
-    else
-      list.push_back(schedule.forQueries(least, most));
-  }
-
-  SmallVector<ScheduleAttr> list;
-
-private:
-  ArrayRef<ScheduleAttr> defaults;
-};
-
-} // namespace
-
-SmallVector<ScheduleAttr> tune::mergeSchedules(ArrayRef<ScheduleAttr> defaults,
-                                               ArrayRef<std::pair<SizeRange, ScheduleAttr>> records) {
-  ScheduleList merged(defaults);
+SmallVector<ScheduleAttr> tune::mergeSchedules(ArrayRef<ScheduleAttr> defaults, ArrayRef<RecordedSchedules> records) {
+  // Those that come before each default.
+  SmallVector<SmallVector<ScheduleAttr>> before(defaults.size());
   int64_t next = 0;
-  bool isFull = false;
-  for (size_t i = 0; i < records.size() && !isFull; ++i) {
-    const auto &[queries, schedule] = records[i];
-    if (queries.least < next)
+  for (size_t i = 0; i < records.size(); ++i) {
+    const auto &[shape, schedules] = records[i];
+    if (shape.queries.least < next)
       continue;
-    int64_t most = queries.most;
-    for (ScheduleAttr around : defaults)
-      if (around.serves(queries.most))
-        most = around.getMostQueries();
-    if (i + 1 < records.size() && records[i + 1].first.least > queries.least)
-      most = std::min(most, records[i + 1].first.least - 1);
-    if (queries.least > next)
-      merged.addDefaults(next, queries.least - 1);
-    if (schedule)
-      merged.add(schedule, queries.least, most);
-    else
-      merged.addDefaults(queries.least, most);
-    isFull = most == attn::unlimitedQueries;
-    next = isFull ? most : most + 1;
+    int64_t most = findChange(defaults, shape.queries.most);
+    if (i + 1 < records.size() && records[i + 1].shape.queries.least > shape.queries.least)
+      most = std::min(most, records[i + 1].shape.queries.least - 1);
+    next = most == attn::unlimited ? most : most + 1;
+    if (schedules.empty())
+      continue;
+    // The default that they were faster than says which other sizes they are for.
+    const ScheduleAttr *beaten = llvm::find_if(defaults, [&](ScheduleAttr one) {
+      return static_cast<bool>(one.getWhen().intersect(shape.toSizes(one.getContext())));
+    });
+    if (beaten == defaults.end())
+      continue;
+    SmallVector<attn::SizeRange> ranges{{attn::Size::Queries, shape.queries.least, most}};
+    llvm::copy_if(beaten->getWhen().getRanges(), std::back_inserter(ranges),
+                  [](attn::SizeRange range) { return range.size != attn::Size::Queries; });
+    auto within = attn::SizesAttr::get(beaten->getContext(), ranges);
+    for (ScheduleAttr schedule : schedules)
+      if (attn::SizesAttr when = schedule.getWhen().intersect(within))
+        before[beaten - defaults.begin()].push_back(schedule.forSizes(when));
   }
-  if (!isFull)
-    merged.addDefaults(next, attn::unlimitedQueries);
-  return std::move(merged.list);
+  SmallVector<ScheduleAttr> merged;
+  for (auto [recorded, schedule] : llvm::zip_equal(before, defaults)) {
+    llvm::append_range(merged, recorded);
+    merged.push_back(schedule);
+  }
+  if (merged.empty())
+    return merged;
+  return attn::joinAlike(attn::keepServing(merged, attn::SizesAttr::get(merged.front().getContext())));
 }
 
 /// The schedules of one program.
@@ -92,12 +83,6 @@ static SmallVector<ScheduleAttr> selectProgram(ArrayRef<ScheduleAttr> schedules,
   llvm::copy_if(schedules, std::back_inserter(selected),
                 [&](ScheduleAttr schedule) { return schedule.getProgram() == program; });
   return selected;
-}
-
-/// The schedule that a kernel has in `list` for one program; null for the default.
-static ScheduleAttr findProgram(ArrayRef<ScheduleAttr> list, attn::Program program) {
-  SmallVector<ScheduleAttr> selected = selectProgram(list, program);
-  return selected.empty() ? ScheduleAttr() : selected.front();
 }
 
 /// What `records` say about each kernel of `kernel`, as attributes.
@@ -114,21 +99,29 @@ static Result<std::vector<std::vector<SmallVector<ScheduleAttr>>>> readSchedules
   return read;
 }
 
+/// Those of `schedules` that launches of the class have.
+static SmallVector<ScheduleAttr> selectServing(ArrayRef<ScheduleAttr> schedules, const ShapeClass &shape) {
+  if (schedules.empty())
+    return {};
+  attn::SizesAttr within = shape.toSizes(schedules.front().getContext());
+  SmallVector<ScheduleAttr> cut;
+  for (ScheduleAttr schedule : schedules)
+    if (attn::SizesAttr when = schedule.getWhen().intersect(within))
+      cut.push_back(schedule.forSizes(when));
+  return attn::keepServing(cut, attn::SizesAttr::get(within.getContext()));
+}
+
 /// Whether the target's own schedules of now, in `defaults`, are not those that `record` was measured against: then
 /// nobody knows which are faster.
 static bool isOutdated(const Record &record, MutableArrayRef<attn::KernelOpInterface> defaults) {
   if (record.beaten.size() != defaults.size())
     return !record.beaten.empty();
-  const SizeRange &queries = record.shape.queries;
-  for (auto [beaten, op] : llvm::zip_equal(record.beaten, defaults))
-    for (const std::string &text : beaten) {
-      bool isThere = llvm::any_of(op.getSchedules(), [&](ScheduleAttr schedule) {
-        return schedule.getLeastQueries() <= queries.most && schedule.getMostQueries() >= queries.least &&
-               print(schedule.forQueries(0, attn::unlimitedQueries)) == text;
-      });
-      if (!isThere)
+  for (auto [beaten, op] : llvm::zip_equal(record.beaten, defaults)) {
+    SmallVector<ScheduleAttr> served = selectServing(op.getSchedules(), record.shape);
+    for (const std::string &text : beaten)
+      if (llvm::none_of(served, [&](ScheduleAttr schedule) { return print(schedule.forAllSizes()) == text; }))
         return true;
-    }
+  }
   return false;
 }
 
@@ -185,9 +178,9 @@ static Status attach(jit::Session &session, attn::KernelFunction &kernel, Attrib
     for (ScheduleAttr schedule : all)
       programs.insert(schedule.getProgram());
     for (attn::Program program : programs) {
-      SmallVector<std::pair<SizeRange, ScheduleAttr>> said;
+      SmallVector<RecordedSchedules> said;
       for (size_t i = 0; i < records.size(); ++i)
-        said.push_back({records[i].record.shape.queries, findProgram((*read)[i][k], program)});
+        said.push_back({records[i].record.shape, selectProgram((*read)[i][k], program)});
       llvm::append_range(chosen, mergeSchedules(selectProgram(all, program), said));
     }
     kernel.kernels[k].setSchedules(chosen);

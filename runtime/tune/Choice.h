@@ -44,10 +44,17 @@ struct Choice {
 runtime::Result<Choice> chooseSchedules(jit::Session &session, attn::KernelFunction &kernel, mlir::Attribute target,
                                         const ChoiceRequest &request);
 
-/// `defaults`, which are in order and for every number of queries, with what `records` say about theirs. A record is
-/// for its class, and for longer sequences up to where the next record begins or the defaults change.
+/// What a record says of one program of a kernel.
+struct RecordedSchedules {
+  ShapeClass shape;
+  llvm::SmallVector<attn::ScheduleAttr> schedules; ///< in order; none where the target's own are the best
+};
+
+/// `defaults`, which are for launches of all sizes, with what `records`, in the order of their queries, say about
+/// theirs. A record is for the queries of its class, and for longer sequences up to where the next record begins or the
+/// defaults change; of other sizes, for those that the default has which it was faster than.
 llvm::SmallVector<attn::ScheduleAttr> mergeSchedules(llvm::ArrayRef<attn::ScheduleAttr> defaults,
-                                                     llvm::ArrayRef<std::pair<SizeRange, attn::ScheduleAttr>> records);
+                                                     llvm::ArrayRef<RecordedSchedules> records);
 
 } // namespace attnc::tune
 

@@ -18,11 +18,15 @@ SizeRange SizeRange::around(int64_t size) {
 }
 
 ShapeClass ShapeClass::of(const attn::KernelFunction &kernel, const jit::Shapes &shapes) {
-  attn::KernelOpInterface op = kernel.kernels.front();
-  int64_t batch = std::max<int64_t>(shapes.batch(), 1);
-  int64_t keys = shapes.packed() ? (shapes.keyRows() + batch - 1) / batch : shapes.keyRows();
-  return {SizeRange::around(shapes.queryRowsOfSequence()), SizeRange::around(keys),
-          SizeRange::around(batch * op.getQueryHeads())};
+  attn::SizesAttr sizes = shapes.launchSizes(kernel, kernel.kernels.front());
+  auto around = [&](attn::Size size) { return SizeRange::around(sizes.getRange(size).least); };
+  return {around(attn::Size::Queries), around(attn::Size::Keys), around(attn::Size::AllHeads)};
+}
+
+attn::SizesAttr ShapeClass::toSizes(mlir::MLIRContext *context) const {
+  return attn::SizesAttr::get(context, {{attn::Size::Queries, queries.least, queries.most},
+                                        {attn::Size::Keys, keys.least, keys.most},
+                                        {attn::Size::AllHeads, heads.least, heads.most}});
 }
 
 static std::string describe(const SizeRange &range, const char *what) {

@@ -36,6 +36,9 @@ struct ShapeClass {
     return queries == other.queries && keys == other.keys && heads == other.heads;
   }
 
+  /// The launches of the class, as schedules ask for them.
+  attn::SizesAttr toSizes(mlir::MLIRContext *context) const;
+
   /// "513 to 1024 queries, 513 to 1024 keys, 17 to 32 heads".
   std::string toString() const;
 };

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/tune/Tuner.h"
+#include "dialect/attn/LaunchSizes.h"
 #include "passes/attn/Candidates.h"
 #include "runtime/jit/Compile.h"
 #include "runtime/jit/RandomInputs.h"
@@ -118,13 +119,8 @@ Status Tuner::prepare() {
     return module.takeError();
   lowered = std::move(*module);
   lowered->walk([&](attn::KernelOpInterface op) { kernels.push_back(op); });
-  int64_t queries = subject.shapes.queryRowsOfSequence();
-  for (attn::KernelOpInterface op : kernels) {
-    own.emplace_back();
-    for (ScheduleAttr schedule : op.getSchedules())
-      if (schedule.serves(queries))
-        own.back().push_back(schedule.forQueries(0, attn::unlimitedQueries));
-  }
+  for (attn::KernelOpInterface op : kernels)
+    own.push_back(attn::keepServing(op.getSchedules(), subject.shapes.launchSizes(subject.kernel, op)));
   current = own;
 
   jit::RandomOptions random{options.seed};

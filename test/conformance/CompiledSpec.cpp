@@ -168,7 +168,8 @@ Result<attn::ScheduleAttr> CompiledSpec::scheduleFor(int64_t queries) {
   if (!module)
     return explain(module.takeError());
   attn::ScheduleAttr schedule;
-  (*module)->walk([&](attn::KernelOpInterface op) { schedule = op.getScheduleFor(queries); });
+  auto sizes = attn::SizesAttr::get(&session.context(), attn::SizeRange{attn::Size::Queries, queries, queries});
+  (*module)->walk([&](attn::KernelOpInterface op) { schedule = op.getScheduleFor(sizes); });
   return schedule;
 }
 

@@ -74,7 +74,9 @@ protected:
 
 TEST_F(Memory, ScratchIsAboutATile) {
   for (const runtime::KernelEntry &entry : kernel->executable().image().entries) {
-    auto schedule = kernel->scheduleFor(entry.sizes ? entry.sizes->least : 0);
+    // The last is for what the first leaves.
+    const runtime::SizeCondition &when = entry.launches.when;
+    auto schedule = kernel->scheduleFor(when.empty() ? 4096 : when.front().least);
     ASSERT_TRUE(static_cast<bool>(schedule)) << schedule.message();
     EXPECT_LE(entry.scratchBytes, 4 * tileBytes(*schedule, 64)) << entry.symbol;
   }

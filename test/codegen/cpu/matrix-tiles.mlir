@@ -4,7 +4,7 @@
 
 // RUN: attnc-opt %s --attnc-attn --attnc-tile --tile-to-cpu --split-input-file | FileCheck %s
 
-// CHECK-LABEL: @whole_tile_from_17_entry
+// CHECK-LABEL: @whole_tile_entry
 // Keys keep their rows, and values become rows of columns, two by two.
 // CHECK-DAG: memref.view %{{.*}} : memref<?xi8> to memref<128x64xbf16>
 // CHECK-DAG: memref.view %{{.*}} : memref<?xi8> to memref<64x128xbf16>
@@ -28,7 +28,7 @@ module attributes {attn.target = #attn.cpu<cpu = "sapphirerapids", features = "+
 
 // -----
 
-// CHECK-LABEL: @rest_tile_from_0_entry
+// CHECK-LABEL: @rest_tile_queries_to_16_entry
 // CHECK-NOT: amx.
 // CHECK: vector.fma
 module attributes {attn.target = #attn.cpu<cpu = "sapphirerapids", features = "+avx512f,+avx512bw,+avx512vl,+avx512bf16,+amx-tile,+amx-bf16", vector_bits = 512, vector_registers = 32, l1_bytes = 49152, l2_bytes = 2097152, bf16_tiles = true>} {
@@ -40,7 +40,7 @@ module attributes {attn.target = #attn.cpu<cpu = "sapphirerapids", features = "+
 
 // -----
 
-// CHECK-LABEL: @halves_tile_from_0_entry
+// CHECK-LABEL: @halves_tile_queries_to_16_entry
 // CHECK-NOT: amx.
 // CHECK: vector.fma
 module attributes {attn.target = #attn.cpu<cpu = "sapphirerapids", features = "+avx512f,+avx512bw,+avx512vl,+avx512bf16,+amx-tile,+amx-bf16", vector_bits = 512, vector_registers = 32, l1_bytes = 49152, l2_bytes = 2097152, bf16_tiles = true>} {

@@ -10,7 +10,7 @@
 
 // From a spec to the LLVM dialect on every target: nothing of another dialect is left, and lanes are as wide as registers.
 
-// CHECK-LABEL: llvm.func @causal_tile_from_0_entry(
+// CHECK-LABEL: llvm.func @causal_tile_queries_to_{{[0-9]+}}_entry(
 // CHECK-SAME: attn.scratch_bytes = {{[1-9][0-9]*}} : i64
 // CHECK: llvm.intr.fmuladd{{.*}} vector<[[LANES]]xf32>
 // CHECK: llvm.return

@@ -37,10 +37,10 @@ func.func @causal(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tens
 
 // Sinks of each row's head, and rows that are queries. Pieces of one row go to one head: r / 4 queries and r % 4 heads
 // further.
-// ROWS: .visible .entry rows_tile_from_0_entry(
+// ROWS: .visible .entry rows_tile_queries_to_{{[0-9]+}}_entry(
 // ROWS: and.b32 %{{r[0-9]+}}, %{{r[0-9]+}}, 3;
 // ROWS: wgmma.mma_async
-// PIECES: .visible .entry rows_tile_from_0_entry(
+// PIECES: .visible .entry rows_tile_queries_to_{{[0-9]+}}_entry(
 // PIECES: and.b32 %{{r[0-9]+}}, %{{r[0-9]+}}, 3;
 // PIECES: cp.async.cg.shared.global
 func.func @rows(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor<?x?x2x64xbf16>,

@@ -70,7 +70,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
 
 // A schedule for one program only.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %dlse: tensor<2x4x8xf32>) {
-  // expected-error@+1 {{op expected a schedule of program 'dkdv' for 0 queries and more}}
+  // expected-error@+1 {{op expected a schedule of program 'dkdv' for launches of #attn.sizes<>}}
   %d:3 = attn.backward %q, %k, %v, %o, %lse, %do
     schedule(#attn.schedule<query_tile = 48, key_tile = 16, panel = 24, program = dq>)
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>)

@@ -14,9 +14,31 @@ func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, ke
 
 // -----
 
-// A schedule is for some number of queries.
-// expected-error@+1 {{expected least_queries from 0 to most_queries, got 100 and 99}}
-func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, key_tile = 64, panel = 24, least_queries = 100, most_queries = 99>}
+// A condition holds for some launches,
+// expected-error@+1 {{expected queries from 0 on, and no less to end with, got 100 to 99}}
+func.func private @kernel() attributes {x.s = #attn.sizes<queries = 100 to 99>}
+
+// -----
+
+// expected-error@+1 {{expected batch from 0 on, and no less to end with, got -1 to 4}}
+func.func private @kernel() attributes {x.s = #attn.sizes<queries = 1, batch = -1 to 4>}
+
+// -----
+
+// and says one thing of each size,
+// expected-error@+1 {{expected one range of keys, got two}}
+func.func private @kernel() attributes {x.s = #attn.sizes<keys = from 512, queries = to 9, keys = to 511>}
+
+// -----
+
+// of those that there are.
+// expected-error@+1 {{expected one of [queries, keys, batch, query_heads, all_heads] for size of a launch, got: head_dim}}
+func.func private @kernel() attributes {x.s = #attn.sizes<head_dim = 64>}
+
+// -----
+
+// expected-error@+1 {{expected integer value}}
+func.func private @kernel() attributes {x.s = #attn.sizes<keys = up to 64>}
 
 // -----
 
@@ -63,10 +85,10 @@ func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x4x?x?xf32> {
 
 // -----
 
-// All together are for every number,
+// All together are for launches of all sizes,
 func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
-  // expected-error@+1 {{op expected a schedule for 100 queries and more}}
-  %o = attn.forward %q, %q, %q schedule(#attn.schedule<query_tile = 96, key_tile = 64, panel = 24, most_queries = 99>)
+  // expected-error@+1 {{op expected a schedule for launches of #attn.sizes<queries = from 100>}}
+  %o = attn.forward %q, %q, %q schedule(#attn.schedule<query_tile = 96, key_tile = 64, panel = 24, when = <queries = to 99>>)
     : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
   return %o : tensor<?x?x4x16xf32>
 }
@@ -74,19 +96,8 @@ func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
 // -----
 
 func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
-  // expected-error@+1 {{op expected schedules in order, each to begin where the one before ends; for 0 queries and more, got least_queries = 1}}
-  %o = attn.forward %q, %q, %q schedule(#attn.schedule<query_tile = 96, key_tile = 64, panel = 24, least_queries = 1>)
-    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
-  return %o : tensor<?x?x4x16xf32>
-}
-
-// -----
-
-// and no number has two.
-func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
-  // expected-error@+1 {{for 100 queries and more, got least_queries = 99}}
-  %o = attn.forward %q, %q, %q schedule(#attn.schedule<query_tile = 96, key_tile = 64, panel = 24, most_queries = 99>,
-                                        #attn.schedule<query_tile = 96, key_tile = 64, panel = 24, least_queries = 99>)
+  // expected-error@+1 {{op expected a schedule for launches of #attn.sizes<queries = 0>}}
+  %o = attn.forward %q, %q, %q schedule(#attn.schedule<query_tile = 96, key_tile = 64, panel = 24, when = <queries = from 1>>)
     : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
   return %o : tensor<?x?x4x16xf32>
 }
@@ -94,7 +105,29 @@ func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
 // -----
 
 func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
-  // expected-error@+1 {{for no queries and more, got least_queries = 0}}
+  // expected-error@+1 {{op expected a schedule for launches of #attn.sizes<queries = from 100, keys = from 512>}}
+  %o = attn.forward %q, %q, %q schedule(#attn.schedule<query_tile = 96, key_tile = 64, panel = 24, when = <queries = to 99>>,
+                                        #attn.schedule<query_tile = 96, key_tile = 64, panel = 24, when = <keys = to 511>>)
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+// and each for some that none before it is for.
+func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
+  // expected-error@+1 {{op expected schedules to be for launches that none before them is for, got one with when = #attn.sizes<queries = 50 to 150, batch = 1>}}
+  %o = attn.forward %q, %q, %q schedule(#attn.schedule<query_tile = 96, key_tile = 64, panel = 24, when = <queries = to 99>>,
+                                        #attn.schedule<query_tile = 96, key_tile = 64, panel = 24, when = <queries = from 99>>,
+                                        #attn.schedule<query_tile = 96, key_tile = 64, panel = 24, when = <queries = 50 to 150, batch = 1>>)
+    : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32>
+  return %o : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
+  // expected-error@+1 {{op expected schedules to be for launches that none before them is for, got one with when = #attn.sizes<>}}
   %o = attn.weights %q, %q schedule(#attn.schedule<query_tile = 96, key_tile = 64, panel = 24>,
                                     #attn.schedule<query_tile = 24, key_tile = 64, panel = 24>)
     : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x4x?x?xf32>
@@ -248,7 +281,7 @@ func.func private @kernel() attributes {x.p = #attn.roles<consumers = 1, stages 
 
 // -----
 
-// expected-error@+1 {{expected otherwise to be a schedule of the same program and heads for all queries, without capture_stages and splits, got 3 : i64}}
+// expected-error@+1 {{expected otherwise to be a schedule of the same program and heads for all sizes, without capture_stages and splits, got 3 : i64}}
 func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 64, key_tile = 64, panel = 64, otherwise = 3 : i64>}
 
 // -----

@@ -285,17 +285,25 @@ func.func @scheduled_for_a_gpu(%q: tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16>
   return %o : tensor<?x?x4x64xf16>
 }
 
-// Short and long sequences.
+// Launches of different sizes.
 // CHECK-LABEL: func.func @scheduled_by_size(
-// CHECK: attn.forward {{.*}} schedule(#attn.schedule<query_tile = 16, key_tile = 64, panel = 8, most_queries = 99>, #attn.schedule<query_tile = 32, key_tile = 64, panel = 8, least_queries = 100, most_queries = 999>, #attn.schedule<query_tile = 64, key_tile = 64, panel = 8, least_queries = 1000>) :
+// CHECK: attn.forward {{.*}} schedule(#attn.schedule<query_tile = 16, key_tile = 64, panel = 8, when = <queries = to 99>>, #attn.schedule<query_tile = 32, key_tile = 64, panel = 8, when = <queries = 100 to 999>>, #attn.schedule<query_tile = 64, key_tile = 64, panel = 8, when = <queries = from 1000>>) :
 func.func @scheduled_by_size(%q: tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16> {
   %o = attn.forward %q, %q, %q
-    schedule(#attn.schedule<query_tile = 16, key_tile = 64, panel = 8, least_queries = 0, most_queries = 99>,
-             #attn.schedule<query_tile = 32, key_tile = 64, panel = 8, least_queries = 100, most_queries = 999>,
-             #attn.schedule<query_tile = 64, key_tile = 64, panel = 8, least_queries = 1000,
-                            most_queries = 9223372036854775807>)
+    schedule(#attn.schedule<query_tile = 16, key_tile = 64, panel = 8, when = #attn.sizes<queries = 0 to 99>>,
+             #attn.schedule<query_tile = 32, key_tile = 64, panel = 8, when = <queries = 100 to 999>>,
+             #attn.schedule<query_tile = 64, key_tile = 64, panel = 8, when = <queries = 1000 to 9223372036854775807>>)
     : (tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>, tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16>
   return %o : tensor<?x?x4x64xf16>
+}
+
+// Conditions have their sizes in one order, and say nothing of those that may be anything.
+// CHECK-LABEL: func.func private @conditions()
+// CHECK-SAME: x.all = #attn.sizes<>
+// CHECK-SAME: x.each = #attn.sizes<queries = 1025 to 4096, keys = from 512, batch = to 4, query_heads = 8, all_heads = 0>
+func.func private @conditions() attributes {
+  x.each = #attn.sizes<all_heads = to 0, batch = 0 to 4, query_heads = 8 to 8, queries = 1025 to 4096, keys = from 512>,
+  x.all = #attn.sizes<keys = from 0, batch = 0 to 9223372036854775807>
 }
 
 // The gradients, of an LSE as well, with all that is derived for them.

@@ -57,46 +57,37 @@ tile.program @no_such_argument(%view: memref<?xf32>, %tile: index)
 
 // -----
 
-// expected-error@+1 {{op expected size_range to name a dimension of an argument, a least and a greatest size}}
-tile.program @range_of_no_argument(%view: memref<?xf32>, %tile: index)
+// expected-error@+1 {{op expected launch_sizes with when and unless}}
+tile.program @sizes_of_nothing(%view: memref<?xf32>, %tile: index)
     attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 0, 0>, rows = 8, panel = 8,
-                size_range = array<i64: 1, 0, 0, 9>} {
+                when = #attn.sizes<keys = to 9>} {
   tile.return
 }
 
 // -----
 
-// expected-error@+1 {{op expected size_range to name a dimension of an argument, a least and a greatest size}}
-tile.program @range_of_nothing(%view: memref<?xf32>, %tile: index)
+// expected-error@+1 {{op expected launch_sizes with when and unless}}
+tile.program @exceptions_of_nothing(%view: memref<?xf32>, %tile: index)
     attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 0, 0>, rows = 8, panel = 8,
-                size_range = array<i64: 0, 0, 10, 9>} {
+                unless = [#attn.sizes<keys = to 9>]} {
   tile.return
 }
 
 // -----
 
-// expected-error@+1 {{op expected size_range to name a dimension of an argument, a least and a greatest size}}
-tile.program @range_without_an_end(%view: memref<?xf32>, %tile: index)
+// expected-error@+1 {{op expected launch_sizes to give the 5 sizes of #attn.sizes, without dimensions, from the symbols of the grid}}
+tile.program @too_few_sizes(%view: memref<?xf32>, %tile: index)
     attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 0, 0>, rows = 8, panel = 8,
-                size_range = array<i64: 0, 0, 10>} {
+                when = #attn.sizes<keys = to 9>, launch_sizes = affine_map<()[s0] -> (s0)>} {
   tile.return
 }
 
 // -----
 
-// expected-error@+1 {{greatest size, and a dimension of offsets where sequences are packed}}
-tile.program @range_of_sequences_of_nothing(%view: memref<?xf32>, %tile: index)
+// expected-error@+1 {{from the symbols of the grid}}
+tile.program @sizes_of_other_symbols(%view: memref<?xf32>, %tile: index)
     attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 0, 0>, rows = 8, panel = 8,
-                size_range = array<i64: 0, 0, 0, 9, 1, 0>} {
-  tile.return
-}
-
-// -----
-
-// expected-error@+1 {{greatest size, and a dimension of offsets where sequences are packed}}
-tile.program @range_of_half_a_dimension(%view: memref<?xf32>, %tile: index)
-    attributes {grid = affine_map<()[s0] -> (s0)>, grid_sizes = array<i64: 0, 0>, rows = 8, panel = 8,
-                size_range = array<i64: 0, 0, 0, 9, 0>} {
+                when = #attn.sizes<keys = to 9>, launch_sizes = affine_map<()[s0, s1] -> (s0, s1, 1, 1, 1)>} {
   tile.return
 }
 

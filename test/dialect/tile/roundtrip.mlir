@@ -32,13 +32,15 @@ tile.program @grid(%q: memref<?x?x4x16xbf16, strided<[?, ?, ?, 1]>> {attn.name =
   tile.return
 }
 
-// Only for some sizes of an argument.
+// Only for launches of some sizes.
 
 // CHECK-LABEL: tile.program @short(
-// CHECK-SAME: size_range = array<i64: 0, 1, 0, 1535>
+// CHECK-SAME: launch_sizes = #{{[a-z0-9]+}}, panel = 8 : i64, rows = 16 : i64, unless = [#attn.sizes<queries = to 99, keys = from 512>], when = #attn.sizes<queries = to 1535>
 tile.program @short(%q: memref<?x?x4x16xbf16>, %tile: index)
     attributes {grid = affine_map<()[s0, s1] -> (s0 ceildiv 16 * s1)>, grid_sizes = array<i64: 0, 1, 0, 0>, rows = 16,
-                panel = 8, size_range = array<i64: 0, 1, 0, 1535>} {
+                panel = 8, when = #attn.sizes<queries = to 1535>,
+                unless = [#attn.sizes<queries = to 99, keys = from 512>],
+                launch_sizes = affine_map<()[s0, s1] -> (s0, s0 * 2, s1, 4, s1 * 4)>} {
   tile.return
 }
 

@@ -26,8 +26,8 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   func.func @fitting(%q: tensor<?x100x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x100x4x128xbf16> {
     // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 112, panel = 64, pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240, epilogue = staged>>)
     %o = attn.forward %q, %k, %v
-      schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 32, most_queries = 99>,
-               #attn.schedule<query_tile = 128, key_tile = 112, panel = 64, least_queries = 100,
+      schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 32, when = <queries = to 99>>,
+               #attn.schedule<query_tile = 128, key_tile = 112, panel = 64, when = <queries = from 100>,
                               pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24,
                                           consumer_registers = 240, epilogue = staged>>)
       : (tensor<?x100x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x100x4x128xbf16>

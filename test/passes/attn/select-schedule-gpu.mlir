@@ -7,7 +7,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   // Three consumers where the state of a row is small, but two for short sequences, whose last tiles are emptier the more
   // rows they have; queries have room for two.
   // CHECK-LABEL: func.func @d8(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, most_queries = {{[0-9]+}}, pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true, headroom = 40>>, #attn.schedule<query_tile = 192, key_tile = 128, panel = 64, least_queries = {{[0-9]+}}, pipeline = #attn.roles<consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true, headroom = 40>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, when = <queries = to {{[0-9]+}}>, pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true, headroom = 40>>, #attn.schedule<query_tile = 192, key_tile = 128, panel = 64, pipeline = #attn.roles<consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true, headroom = 40>>)
   func.func @d8(%q: tensor<?x?x4x8xbf16>, %k: tensor<?x?x4x8xbf16>, %v: tensor<?x?x4x8xbf16>) -> tensor<?x?x4x8xbf16> {
     %o = attn.forward %q, %k, %v
       : (tensor<?x?x4x8xbf16>, tensor<?x?x4x8xbf16>, tensor<?x?x4x8xbf16>) -> tensor<?x?x4x8xbf16>
@@ -16,7 +16,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 
   // With a mask, heads are worked on in sections whose keys and values fill three fifths of the L2 cache.
   // CHECK-LABEL: func.func @d8_masked(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, most_queries = {{[0-9]+}}, pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280, headroom = 40>>, #attn.schedule<query_tile = 192, key_tile = 128, panel = 64, least_queries = {{[0-9]+}}, pipeline = #attn.roles<consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280, headroom = 40>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, when = <queries = to {{[0-9]+}}>, pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280, headroom = 40>>, #attn.schedule<query_tile = 192, key_tile = 128, panel = 64, pipeline = #attn.roles<consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280, headroom = 40>>)
   func.func @d8_masked(%q: tensor<?x?x4x8xbf16>, %k: tensor<?x?x4x8xbf16>, %v: tensor<?x?x4x8xbf16>) -> tensor<?x?x4x8xbf16> {
     %o = attn.forward %q, %k, %v
       mask (%b, %h, %i, %j) {
@@ -29,7 +29,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 
   // f16 takes as much room as bf16. Its weights start lower, so that they may grow.
   // CHECK-LABEL: func.func @d40(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, most_queries = {{[0-9]+}}, pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true, headroom = 6>>, #attn.schedule<query_tile = 192, key_tile = 128, panel = 64, least_queries = {{[0-9]+}}, pipeline = #attn.roles<consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true, headroom = 6>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, when = <queries = to {{[0-9]+}}>, pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true, headroom = 6>>, #attn.schedule<query_tile = 192, key_tile = 128, panel = 64, pipeline = #attn.roles<consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true, headroom = 6>>)
   func.func @d40(%q: tensor<?x?x4x40xf16>, %k: tensor<?x?x4x40xf16>, %v: tensor<?x?x4x40xf16>) -> tensor<?x?x4x40xf16> {
     %o = attn.forward %q, %k, %v
       : (tensor<?x?x4x40xf16>, tensor<?x?x4x40xf16>, tensor<?x?x4x40xf16>) -> tensor<?x?x4x40xf16>
@@ -37,7 +37,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   }
 
   // CHECK-LABEL: func.func @d64(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, most_queries = {{[0-9]+}}, pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true, headroom = 40>>, #attn.schedule<query_tile = 192, key_tile = 128, panel = 64, least_queries = {{[0-9]+}}, pipeline = #attn.roles<consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true, headroom = 40>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, when = <queries = to {{[0-9]+}}>, pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true, headroom = 40>>, #attn.schedule<query_tile = 192, key_tile = 128, panel = 64, pipeline = #attn.roles<consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true, headroom = 40>>)
   func.func @d64(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
     %o = attn.forward %q, %k, %v
       : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
@@ -45,7 +45,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   }
 
   // CHECK-LABEL: func.func @d64_masked(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, most_queries = {{[0-9]+}}, pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280, headroom = 6>>, #attn.schedule<query_tile = 192, key_tile = 128, panel = 64, least_queries = {{[0-9]+}}, pipeline = #attn.roles<consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280, headroom = 6>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, when = <queries = to {{[0-9]+}}>, pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280, headroom = 6>>, #attn.schedule<query_tile = 192, key_tile = 128, panel = 64, pipeline = #attn.roles<consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280, headroom = 6>>)
   func.func @d64_masked(%q: tensor<?x?x4x64xf16>, %k: tensor<?x?x4x64xf16>, %v: tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16> {
     %o = attn.forward %q, %k, %v
       mask (%b, %h, %i, %j) {
@@ -76,7 +76,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   // Tiles hold heads that share a key head where sequences are short: four of a group of twelve. One warpgroup computes
   // as long as its rows are enough for all queries.
   // CHECK-LABEL: func.func @d128_group(
-  // CHECK: schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, most_queries = 16, heads = 4, pipeline = #attn.roles<consumers = 1,{{[^#]*}}>, split_blocks = 132>, #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, least_queries = 17, most_queries = 64, heads = 4, pipeline = #attn.roles<consumers = 2,{{[^#]*}}, headroom = 40>>, #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, least_queries = 65, pipeline = #attn.roles<consumers = 2,{{[^#]*}}, headroom = 40>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, when = <queries = to 16>, heads = 4, pipeline = #attn.roles<consumers = 1,{{[^#]*}}>, split_blocks = 132>, #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, when = <queries = to 64>, heads = 4, pipeline = #attn.roles<consumers = 2,{{[^#]*}}, headroom = 40>>, #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = #attn.roles<consumers = 2,{{[^#]*}}, headroom = 40>>)
   func.func @d128_group(%q: tensor<?x?x24x128xbf16>, %k: tensor<?x?x2x128xbf16>, %v: tensor<?x?x2x128xbf16>) -> tensor<?x?x24x128xbf16> {
     %o = attn.forward %q, %k, %v
       : (tensor<?x?x24x128xbf16>, tensor<?x?x2x128xbf16>, tensor<?x?x2x128xbf16>) -> tensor<?x?x24x128xbf16>
@@ -131,7 +131,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 
   // Steps are shorter than a consumer's rows are many, so that each leaves out what the mask drops for its own.
   // CHECK-LABEL: func.func @d128_masked(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, most_queries = {{[0-9]+}}, pipeline = #attn.roles<consumers = 2, stages = 4, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} own_keys = true, ping_pong = true,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280, headroom = 6>>, #attn.schedule<query_tile = 192, key_tile = 64, panel = 64, least_queries = {{[0-9]+}}, pipeline = #attn.roles<consumers = 3, stages = 4, query_stages = 1, producer_registers = 32, consumer_registers = 160,{{.*}} own_keys = true, ping_pong = true,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280, headroom = 6>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, when = <queries = to {{[0-9]+}}>, pipeline = #attn.roles<consumers = 2, stages = 4, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} own_keys = true, ping_pong = true,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280, headroom = 6>>, #attn.schedule<query_tile = 192, key_tile = 64, panel = 64, pipeline = #attn.roles<consumers = 3, stages = 4, query_stages = 1, producer_registers = 32, consumer_registers = 160,{{.*}} own_keys = true, ping_pong = true,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280, headroom = 6>>)
   func.func @d128_masked(%q: tensor<?x?x4x128xf16>, %k: tensor<?x?x4x128xf16>, %v: tensor<?x?x4x128xf16>) -> tensor<?x?x4x128xf16> {
     %o = attn.forward %q, %k, %v
       mask (%b, %h, %i, %j) {
@@ -162,9 +162,9 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 
   // Rows of all sequences say nothing of one.
   // CHECK-LABEL: func.func @packed_rows_known(
-  // CHECK: schedule(#attn.schedule<{{[^>]*}}most_queries = 16, heads = 4,
-  // CHECK-SAME: least_queries = 17, most_queries = 64, heads = 4,
-  // CHECK-SAME: least_queries = 65,
+  // CHECK: schedule(#attn.schedule<{{[^>]*}}when = <queries = to 16>, heads = 4,
+  // CHECK-SAME: when = <queries = to 64>, heads = 4,
+  // CHECK-SAME: query_tile = 128, key_tile = 64, panel = 64, pipeline =
   func.func @packed_rows_known(%q: tensor<36x8x128xbf16>, %k: tensor<?x2x128xbf16>, %v: tensor<?x2x128xbf16>, %qo: tensor<?xi32>, %ko: tensor<?xi32>) -> tensor<36x8x128xbf16> {
     %o = attn.forward %q, %k, %v varlen(query = %qo : tensor<?xi32>, key = %ko : tensor<?xi32>)
       : (tensor<36x8x128xbf16>, tensor<?x2x128xbf16>, tensor<?x2x128xbf16>) -> tensor<36x8x128xbf16>

@@ -4,9 +4,9 @@
 // in advance, and less room for their output.
 // CHECK: schedule(
 // CHECK-NOT: turns
-// CHECK-SAME: query_tile = 128, key_tile = 64, panel = 64, most_queries = 2048, {{.*}}stages = 4, query_stages = 2,
+// CHECK-SAME: query_tile = 128, key_tile = 64, panel = 64, when = <queries = to 2048>, {{.*}}stages = 4, query_stages = 2,
 // CHECK-SAME: own_keys = true, by_row = true, epilogue = staged
-// CHECK-SAME: query_tile = 192, key_tile = 64, panel = 64, least_queries = 2049, {{.*}}stages = 3, query_stages = 2,
+// CHECK-SAME: query_tile = 192, key_tile = 64, panel = 64, {{.*}}stages = 3, query_stages = 2,
 // CHECK-SAME: own_keys = true, by_row = true, epilogue = slabs
 // CHECK-NOT: turns
 

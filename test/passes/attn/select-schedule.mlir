@@ -5,7 +5,7 @@
 
 // CHECK: attn.target = #attn.cpu<cpu = "x86-64"
 // CHECK-LABEL: func.func @sse(
-// CHECK: schedule(#attn.schedule<query_tile = 4, key_tile = 32, panel = 4, most_queries = 4>, #attn.schedule<query_tile = 240, key_tile = 64, panel = 12, least_queries = 5>)
+// CHECK: schedule(#attn.schedule<query_tile = 4, key_tile = 32, panel = 4, when = <queries = to 4>>, #attn.schedule<query_tile = 240, key_tile = 64, panel = 12>)
 module attributes {attn.target = #attn.cpu<cpu = "x86-64", features = "+sse2", vector_bits = 128, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
   func.func @sse(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
     %o = attn.forward %q, %q, %q
@@ -18,7 +18,7 @@ module attributes {attn.target = #attn.cpu<cpu = "x86-64", features = "+sse2", v
 
 // CHECK-LABEL: func.func @avx2(
 // CHECK: attn.forward
-// CHECK-SAME: schedule(#attn.schedule<query_tile = 8, key_tile = 32, panel = 8, most_queries = 8>, #attn.schedule<query_tile = 240, key_tile = 64, panel = 24, least_queries = 9>)
+// CHECK-SAME: schedule(#attn.schedule<query_tile = 8, key_tile = 32, panel = 8, when = <queries = to 8>>, #attn.schedule<query_tile = 240, key_tile = 64, panel = 24>)
 // CHECK: attn.weights
 // CHECK-SAME: schedule(#attn.schedule<query_tile = 240, key_tile = 64, panel = 24>)
 module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
@@ -33,7 +33,7 @@ module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fm
 // -----
 
 // CHECK-LABEL: func.func @avx512(
-// CHECK: schedule(#attn.schedule<query_tile = 16, key_tile = 32, panel = 16, most_queries = 16>, #attn.schedule<query_tile = 240, key_tile = 64, panel = 48, least_queries = 17>)
+// CHECK: schedule(#attn.schedule<query_tile = 16, key_tile = 32, panel = 16, when = <queries = to 16>>, #attn.schedule<query_tile = 240, key_tile = 64, panel = 48>)
 module attributes {attn.target = #attn.cpu<cpu = "znver4", features = "+avx512f", vector_bits = 512, vector_registers = 32, l1_bytes = 32768, l2_bytes = 1048576>} {
   func.func @avx512(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
     %o = attn.forward %q, %q, %q
@@ -47,7 +47,7 @@ module attributes {attn.target = #attn.cpu<cpu = "znver4", features = "+avx512f"
 // A cache too small for one panel gets one panel all the same.
 
 // CHECK-LABEL: func.func @tiny_cache(
-// CHECK: #attn.schedule<query_tile = 24, key_tile = 64, panel = 24, least_queries = 9>)
+// CHECK: #attn.schedule<query_tile = 24, key_tile = 64, panel = 24>)
 module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 1024, l2_bytes = 1024>} {
   func.func @tiny_cache(%q: tensor<?x?x4x256xf32>) -> tensor<?x?x4x256xf32> {
     %o = attn.forward %q, %q, %q
@@ -138,7 +138,7 @@ func.func @no_target(%q: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
 // 120 rows of 256 + 256 f32 are the most panels of 24 in half of 512 KiB.
 
 // CHECK-LABEL: func.func @wide_heads(
-// CHECK: #attn.schedule<query_tile = 120, key_tile = 64, panel = 24, least_queries = 9>)
+// CHECK: #attn.schedule<query_tile = 120, key_tile = 64, panel = 24>)
 module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
   func.func @wide_heads(%q: tensor<?x?x4x256xf32>) -> tensor<?x?x4x256xf32> {
     %o = attn.forward %q, %q, %q
@@ -154,13 +154,13 @@ module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fm
 
 module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
   // CHECK-LABEL: func.func @groups(
-  // CHECK: schedule(#attn.schedule<query_tile = 8, key_tile = 32, panel = 8, most_queries = 2, heads = 4>, #attn.schedule<query_tile = 240, key_tile = 64, panel = 24, least_queries = 3>)
+  // CHECK: schedule(#attn.schedule<query_tile = 8, key_tile = 32, panel = 8, when = <queries = to 2>, heads = 4>, #attn.schedule<query_tile = 240, key_tile = 64, panel = 24>)
   func.func @groups(%q: tensor<?x?x12x64xf32>, %k: tensor<?x?x1x64xf32>) -> tensor<?x?x12x64xf32> {
     %o = attn.forward %q, %k, %k : (tensor<?x?x12x64xf32>, tensor<?x?x1x64xf32>, tensor<?x?x1x64xf32>) -> tensor<?x?x12x64xf32>
     return %o : tensor<?x?x12x64xf32>
   }
   // CHECK-LABEL: func.func @known_head(
-  // CHECK: schedule(#attn.schedule<query_tile = 8, key_tile = 32, panel = 8, most_queries = 8>,
+  // CHECK: schedule(#attn.schedule<query_tile = 8, key_tile = 32, panel = 8, when = <queries = to 8>>,
   func.func @known_head(%q: tensor<?x?x12x64xf32>, %k: tensor<?x?x1x64xf32>, %s: tensor<12xf32>) -> tensor<?x?x12x64xf32> {
     %o = attn.forward %q, %k, %k
       score (%x, %b, %h, %i, %j) {

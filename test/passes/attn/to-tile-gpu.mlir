@@ -94,22 +94,25 @@ func.func @all(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor<
 
 // -----
 
-// Each schedule has a program of its own, for the queries that it serves: a size of the tensor.
+// Each schedule has a program of its own, for the launches that it serves; the sizes of the tensors say of which it is.
 
-// CHECK-LABEL: tile.program @sizes_tile_from_0(
-// CHECK-SAME: grid = #[[SHORT:[a-z0-9]+]], grid_sizes = array<i64: 1, 1, 1, 0>
-// CHECK-SAME: rows = 64 : i64, size_range = array<i64: 1, 1, 0, 99>
+// CHECK: #[[SIZES:[a-z0-9]+]] = affine_map<()[s0, s1, s2] -> (s0, s2, s1, 8, s1 * 8)>
+// CHECK-LABEL: tile.program @sizes_tile_queries_to_99(
+// CHECK-SAME: grid_sizes = array<i64: 1, 1, 1, 0, 0, 1>, launch_sizes = #[[SIZES]]
+// CHECK-SAME: rows = 64 : i64, when = #attn.sizes<queries = to 99>
 // CHECK: vector<64x128xf32>
-// CHECK-LABEL: tile.program @sizes_tile_from_100(
-// CHECK-SAME: rows = 128 : i64, size_range = array<i64: 1, 1, 100, 9223372036854775807>
+// CHECK-LABEL: tile.program @sizes_tile_queries_from_100(
+// CHECK-SAME: launch_sizes = #[[SIZES]]
+// CHECK-NOT: unless
+// CHECK-SAME: rows = 128 : i64, when = #attn.sizes<queries = from 100>
 // CHECK: vector<128x64xf32>
 // CHECK-NOT: tile.program
 func.func @sizes(%k: tensor<?x?x2x64xbf16>, %q: tensor<?x?x8x64xbf16>) -> tensor<?x?x8x64xbf16> {
   %o = attn.forward %q, %k, %k
-    schedule(#attn.schedule<query_tile = 64, key_tile = 128, panel = 64, most_queries = 99,
+    schedule(#attn.schedule<query_tile = 64, key_tile = 128, panel = 64, when = <queries = to 99>,
                             pipeline = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct>>,
-             #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, least_queries = 100,
+             #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, when = <queries = from 100>,
                             pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct>>)
     : (tensor<?x?x8x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> tensor<?x?x8x64xbf16>
@@ -120,22 +123,52 @@ func.func @sizes(%k: tensor<?x?x2x64xbf16>, %q: tensor<?x?x8x64xbf16>) -> tensor
 
 // Packed sequences choose by the mean of what they have: rows of the tensor, and offsets of which there is one more.
 
-// CHECK-LABEL: tile.program @packed_sizes_tile_from_0(
-// CHECK-SAME: size_range = array<i64: 0, 0, 0, 99, 2, 0>
-// CHECK-LABEL: tile.program @packed_sizes_tile_from_100(
-// CHECK-SAME: size_range = array<i64: 0, 0, 100, 9223372036854775807, 2, 0>
+// CHECK: #[[SIZES:[a-z0-9]+]] = affine_map<()[s0, s1, s2] -> (s0 ceildiv (s1 + 1 floordiv s1 - 1), s2 ceildiv (s1 + 1 floordiv s1 - 1), s1 - 1, 8, (s1 - 1) * 8)>
+// CHECK-LABEL: tile.program @packed_sizes_tile_queries_to_99(
+// CHECK-SAME: grid_sizes = array<i64: 0, 0, 2, 0, 1, 0>, launch_sizes = #[[SIZES]]
+// CHECK-LABEL: tile.program @packed_sizes_tile_queries_from_100(
+// CHECK-SAME: grid_sizes = array<i64: 0, 0, 2, 0, 1, 0>, launch_sizes = #[[SIZES]]
 func.func @packed_sizes(%q: tensor<?x8x64xbf16>, %k: tensor<?x2x64xbf16>, %qo: tensor<?xi32>, %ko: tensor<?xi32>)
     -> tensor<?x8x64xbf16> {
   %o = attn.forward %q, %k, %k
     varlen(query = %qo : tensor<?xi32>, key = %ko : tensor<?xi32>)
-    schedule(#attn.schedule<query_tile = 64, key_tile = 128, panel = 64, most_queries = 99,
+    schedule(#attn.schedule<query_tile = 64, key_tile = 128, panel = 64, when = <queries = to 99>,
                             pipeline = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct>>,
-             #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, least_queries = 100,
+             #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, when = <queries = from 100>,
                             pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                         consumer_registers = 240, epilogue = direct>>)
     : (tensor<?x8x64xbf16>, tensor<?x2x64xbf16>, tensor<?x2x64xbf16>) -> tensor<?x8x64xbf16>
   return %o : tensor<?x8x64xbf16>
+}
+
+// -----
+
+// A launch runs the first schedule that is for it: a program excludes those before it, but for what cannot be together
+// and what others exclude as well. Keys in pages are as many as the pages hold.
+
+// CHECK: #[[SIZES:[a-z0-9]+]] = affine_map<()[s0, s1, s2] -> (s0, s2 * 16, s1, 8, s1 * 8)>
+// CHECK-LABEL: tile.program @first_tile_queries_to_99_keys_from_512(
+// CHECK-NOT: unless
+// CHECK-SAME: when = #attn.sizes<queries = to 99, keys = from 512>
+// CHECK-LABEL: tile.program @first_tile_keys_1_to_511_batch_4(
+// CHECK-NOT: unless
+// CHECK-SAME: when = #attn.sizes<keys = 1 to 511, batch = 4>
+// CHECK-LABEL: tile.program @first_tile_queries_to_99(
+// CHECK-SAME: unless = [#attn.sizes<queries = to 99, keys = from 512>, #attn.sizes<keys = 1 to 511, batch = 4>], when = #attn.sizes<queries = to 99>
+// CHECK-LABEL: tile.program @first_tile(
+// CHECK-SAME: launch_sizes = #[[SIZES]]
+// CHECK-SAME: unless = [#attn.sizes<keys = 1 to 511, batch = 4>, #attn.sizes<queries = to 99>]}
+#own = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>
+func.func @first(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x16x2x64xbf16>, %n: tensor<?xi32>, %pages: tensor<?x?xi32>)
+    -> tensor<?x?x8x64xbf16> {
+  %o = attn.forward %q, %k, %k lengths(key = %n : tensor<?xi32>) paged(%pages : tensor<?x?xi32>)
+    schedule(#attn.schedule<query_tile = 64, key_tile = 16, panel = 64, when = <queries = to 99, keys = from 512>, pipeline = #own>,
+             #attn.schedule<query_tile = 64, key_tile = 32, panel = 64, when = <keys = 1 to 511, batch = 4>, pipeline = #own>,
+             #attn.schedule<query_tile = 64, key_tile = 64, panel = 64, when = <queries = to 99>, pipeline = #own>,
+             #attn.schedule<query_tile = 64, key_tile = 128, panel = 64, pipeline = #own>)
+    : (tensor<?x?x8x64xbf16>, tensor<?x16x2x64xbf16>, tensor<?x16x2x64xbf16>) -> tensor<?x?x8x64xbf16>
+  return %o : tensor<?x?x8x64xbf16>
 }
 
 // -----

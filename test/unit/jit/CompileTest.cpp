@@ -154,43 +154,79 @@ TEST(Compile, RefusesSizesThatNoLaunchCanHave) {
       << spec.diagnostics;
 }
 
+/// A condition as text: "Sq 0 to 99, Sk 512 to inf".
+std::string textOf(const runtime::KernelImage &image, const runtime::SizeCondition &condition) {
+  std::string text;
+  for (const runtime::SizeRange &range : condition)
+    text += (text.empty() ? "" : ", ") + range.size.toString(image.symbols) + " " + std::to_string(range.least) +
+            " to " + (range.most == attn::unlimited ? "inf" : std::to_string(range.most));
+  return text;
+}
+
+/// The same with what it excludes: "B 4 to 4 unless Sq 0 to 99 unless Sk 0 to 9".
+std::string textOf(const runtime::KernelImage &image, const runtime::LaunchRule &rule) {
+  std::string text = textOf(image, rule.when);
+  for (const runtime::SizeCondition &condition : rule.unless)
+    text += " unless " + textOf(image, condition);
+  return text;
+}
+
 TEST(Compile, GivesEachScheduleAnEntryForItsSizes) {
   // Panels of 16 rows suit registers of 256 and of 512 bits.
   constexpr const char *schedules =
-      R"(schedule(#attn.schedule<query_tile = 16, key_tile = 64, panel = 16, most_queries = 99>,
-      #attn.schedule<query_tile = 32, key_tile = 64, panel = 16, least_queries = 100>))";
+      R"(schedule(#attn.schedule<query_tile = 16, key_tile = 64, panel = 16, when = <queries = to 99>>,
+      #attn.schedule<query_tile = 32, key_tile = 64, panel = 16, when = <queries = from 100>>))";
   OpenSpec spec(paddedSpec("", schedules));
   auto image = jit::compileToImage(spec.session, spec.kernel);
   ASSERT_TRUE(static_cast<bool>(image)) << spec.diagnostics;
   ASSERT_EQ(image->entries.size(), 2U);
   const runtime::KernelEntry &first = image->entries[0], &second = image->entries[1];
-  ASSERT_TRUE(first.sizes && second.sizes);
-  EXPECT_EQ(image->symbols[static_cast<size_t>(first.sizes->symbol)], "Sq");
-  EXPECT_EQ(first.sizes->least, 0);
-  EXPECT_EQ(first.sizes->most, 99);
-  EXPECT_EQ(second.sizes->symbol, first.sizes->symbol);
-  EXPECT_EQ(second.sizes->least, 100);
+  EXPECT_EQ(textOf(*image, first.launches), "Sq 0 to 99");
+  EXPECT_EQ(textOf(*image, second.launches), "Sq 100 to inf");
   EXPECT_NE(first.symbol, second.symbol);
 
   OpenSpec packed(packedSpec("", schedules));
   auto ofMean = jit::describeKernel(packed.session, packed.kernel);
   ASSERT_TRUE(static_cast<bool>(ofMean)) << packed.diagnostics;
-  ASSERT_TRUE(ofMean->entries.size() == 2 && ofMean->entries[1].sizes);
-  EXPECT_EQ(ofMean->symbols[static_cast<size_t>(ofMean->entries[1].sizes->symbol)], "Tq");
-  EXPECT_EQ(ofMean->symbols[static_cast<size_t>(ofMean->entries[1].sizes->sequences)], "B");
+  ASSERT_EQ(ofMean->entries.size(), 2U);
+  // Without sequences, the mean is of one.
+  const runtime::LaunchRule &longer = ofMean->entries[1].launches;
+  ASSERT_EQ(longer.when.size(), 1U);
+  auto getMean = [&](std::vector<int64_t> tqAndTkAndB) { return longer.when[0].size.evaluate(tqAndTkAndB); };
+  EXPECT_EQ(ofMean->symbols, (std::vector<std::string>{"Tq", "Tk", "B"}));
+  EXPECT_EQ(getMean({60, 9, 4}), 15);
+  EXPECT_EQ(getMean({61, 9, 4}), 16);
+  EXPECT_EQ(getMean({0, 0, 0}), 0);
+
+  // Of several sizes the first that holds; what types fix is not asked at launch.
+  OpenSpec several(paddedSpec("", R"(schedule(
+      #attn.schedule<query_tile = 16, key_tile = 16, panel = 16, when = <queries = to 99, keys = from 512, query_heads = 2>>,
+      #attn.schedule<query_tile = 16, key_tile = 32, panel = 16, when = <queries = to 99, query_heads = from 3>>,
+      #attn.schedule<query_tile = 16, key_tile = 64, panel = 16, when = <batch = 4 to 8, all_heads = to 8>>,
+      #attn.schedule<query_tile = 32, key_tile = 64, panel = 16>))"));
+  auto ofSeveral = jit::describeKernel(several.session, several.kernel);
+  ASSERT_TRUE(static_cast<bool>(ofSeveral)) << several.diagnostics;
+  std::vector<std::string> rules;
+  for (const runtime::KernelEntry &entry : ofSeveral->entries)
+    rules.push_back(textOf(*ofSeveral, entry.launches));
+  EXPECT_EQ(rules, (std::vector<std::string>{"Sq 0 to 99, Sk 512 to inf",
+                                             "B 4 to 8, B * 2 0 to 8 unless Sq 0 to 99, Sk 512 to inf",
+                                             " unless Sq 0 to 99, Sk 512 to inf unless B 4 to 8, B * 2 0 to 8"}));
 
   OpenSpec one(paddedSpec("", "schedule(#attn.schedule<query_tile = 16, key_tile = 64, panel = 16>)"));
   auto plain = jit::describeKernel(one.session, one.kernel);
   ASSERT_TRUE(static_cast<bool>(plain)) << one.diagnostics;
   ASSERT_EQ(plain->entries.size(), 1U);
-  EXPECT_FALSE(plain->entries[0].sizes);
+  EXPECT_EQ(textOf(*plain, plain->entries[0].launches), "");
 
   // A CPU's own: one for few queries, and one for more.
   OpenSpec open(paddedSpec());
   auto own = jit::describeKernel(open.session, open.kernel);
   ASSERT_TRUE(static_cast<bool>(own)) << open.diagnostics;
-  ASSERT_TRUE(own->entries.size() == 2 && own->entries[0].sizes && own->entries[1].sizes);
-  EXPECT_EQ(own->entries[0].sizes->most + 1, own->entries[1].sizes->least);
+  ASSERT_EQ(own->entries.size(), 2U);
+  std::string few = textOf(*own, own->entries[0].launches);
+  EXPECT_EQ(few.substr(0, 8), "Sq 0 to ");
+  EXPECT_EQ(textOf(*own, own->entries[1].launches), " unless " + few);
 }
 
 TEST(Compile, ReportsAScheduleThatDoesNotFit) {

@@ -43,7 +43,8 @@ TEST(Shapes, FillInEveryArgument) {
   EXPECT_EQ(shapes.shapeOf(spec.kernel.outputs[1]), (Dims{3, 2, 5}));
   EXPECT_EQ(shapes.batch(), 3);
   EXPECT_EQ(shapes.queryRows(), 5);
-  EXPECT_EQ(shapes.queryRowsOfSequence(), 5);
+  attn::KernelOpInterface op = spec.kernel.kernels.front();
+  EXPECT_EQ(shapes.launchSizes(spec.kernel, op).toString(), "queries 5, keys 7, batch 3, query_heads 2, all_heads 6");
   EXPECT_EQ(shapes.keyRows(), 7);
   EXPECT_FALSE(shapes.packed());
   EXPECT_EQ(shapes.toString(), "B=3, Sq=5, Sk=7");
@@ -149,7 +150,10 @@ TEST(Shapes, CountSequencesByTheirOffsets) {
     EXPECT_TRUE(shapes.packed());
     EXPECT_EQ(shapes.batch(), 4);
     EXPECT_EQ(shapes.queryRows(), 60);
-    EXPECT_EQ(shapes.queryRowsOfSequence(), 15);
+    // Lengths are means, rounded up.
+    attn::KernelOpInterface op = spec.kernel.kernels.front();
+    EXPECT_EQ(shapes.launchSizes(spec.kernel, op).toString(),
+              "queries 15, keys 13, batch 4, query_heads 2, all_heads 8");
     EXPECT_EQ(shapes.keyRows(), 50);
     EXPECT_EQ(shapes.shapeOf(spec.kernel.inputs[3]), (Dims{5}));
     EXPECT_EQ(shapes.shapeOf(spec.kernel.inputs[5]), (Dims{4})) << "captured by the number of the sequence";

@@ -83,9 +83,9 @@ TEST(CpuLaunch, RunsEntriesInOrderOverAllTiles) {
 TEST(CpuLaunch, LeavesOutEntriesForOtherSizes) {
   KernelImage image = makeImage();
   image.entries.push_back(image.entries[0]);
-  image.entries[0].sizes = SizeRange{0, 0, 99};
+  image.entries[0].launches.when = {{GridRule::symbol(0), 0, 99}};
   image.entries[0].scratchBytes = INT64_MAX; // which is not to be had
-  image.entries[2].sizes = SizeRange{0, 100};
+  image.entries[2].launches.unless = {image.entries[0].launches.when};
   ThreadPool pool(2);
   Tensor z = *Tensor::allocate(DType::F32, {1});
   const auto run = [&](int64_t n) {

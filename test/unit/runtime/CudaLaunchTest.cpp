@@ -172,10 +172,10 @@ TEST_F(CudaLaunch, ChoosesEntriesBySize) {
   KernelEntry &first = image.entries[0];
   KernelEntry second = first;
   first.symbol = "short_entry";
-  first.sizes = SizeRange{1, 0, 1023};
+  first.launches.when = {{GridRule::symbol(1), 0, 1023}};
   first.tensorMaps = {{Out, {1, 64, 64}, 128}};
   second.symbol = "long_entry";
-  second.sizes = SizeRange{1, 1024};
+  second.launches.when = {{GridRule::symbol(1), 1024}};
   // What is not launched is not looked at either.
   second.grid = GridRule::combine(GridRule::Op::CeilDiv, GridRule::constant(1 << 20),
                                   GridRule::combine(GridRule::Op::CeilDiv, GridRule::symbol(2), GridRule::symbol(2)));
@@ -203,10 +203,24 @@ TEST_F(CudaLaunch, ChoosesEntriesBySize) {
   EXPECT_EQ(launched(0, 16), Strings());
 
   // By the mean of packed sequences: here of two.
-  image.entries[0].sizes->sequences = image.entries[1].sizes->sequences = 0;
+  for (KernelEntry &entry : image.entries)
+    entry.launches.when[0].size = GridRule::combine(GridRule::Op::CeilDiv, GridRule::symbol(1), GridRule::symbol(0));
   launch = load();
   EXPECT_EQ(launched(2046, 16), Strings{"short_entry"});
   EXPECT_EQ(launched(2047, 16), Strings{"long_entry"});
+
+  // The first whose condition holds, of several sizes.
+  image.entries[0].launches.when = {{GridRule::symbol(1), 0, 99}, {GridRule::symbol(2), 512}};
+  image.entries[1].launches = {{{GridRule::symbol(1), 0, 199}}, {image.entries[0].launches.when}};
+  KernelEntry last = image.entries[1];
+  last.symbol = "last_entry";
+  last.launches = {{}, {image.entries[0].launches.when, image.entries[1].launches.when}};
+  image.entries.push_back(last);
+  launch = load();
+  EXPECT_EQ(launched(99, 512), Strings{"short_entry"});
+  EXPECT_EQ(launched(99, 511), Strings{"long_entry"});
+  EXPECT_EQ(launched(199, 512), Strings{"long_entry"});
+  EXPECT_EQ(launched(200, 512), Strings{"last_entry"});
 }
 
 TEST_F(CudaLaunch, ChoosesEntriesByBoxes) {
@@ -248,7 +262,7 @@ TEST_F(CudaLaunch, HandsWorkspacesOn) {
   first.workspaces = {{0, GridRule::symbol(0), GridRule::symbol(1)}};
   KernelEntry second = first;
   second.symbol = "other_entry";
-  second.sizes = SizeRange{1, 128};
+  second.launches.when = {{GridRule::symbol(1), 128}};
   second.workspaces = {{1, GridRule::symbol(0), GridRule::constant(1000)}, first.workspaces[0]};
   image.entries.push_back(second);
   auto launch = load();

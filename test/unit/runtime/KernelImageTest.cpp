@@ -67,7 +67,8 @@ KernelImage makeImage() {
   image.args = {q, lengths, p, offset, out, keyLengths, table};
   image.entries = {{"forward", tiles(), 4096}, {"combine", GridRule::constant(1), 0}};
   KernelEntry gpu = {"forward_gpu", tiles()};
-  gpu.sizes = SizeRange{1, 1024, 4095, 0};
+  gpu.launches.when = {{GridRule::combine(Op::CeilDiv, GridRule::symbol(1), GridRule::symbol(0)), 1024, 4095}};
+  gpu.launches.unless = {{{GridRule::symbol(2), 0, 7}, {GridRule::symbol(0), 3, 4}}};
   gpu.boxes = BoxRule{{{0, 1}, {6, 0}}, false};
   gpu.threads = 384;
   gpu.sharedBytes = 230000;
@@ -175,12 +176,18 @@ TEST(KernelImage, RoundTrips) {
   EXPECT_EQ(read->entries[0].scratchBytes, 4096);
   EXPECT_EQ(read->entries[0].threads, 0);
   const KernelEntry &gpu = read->entries[2];
-  EXPECT_FALSE(read->entries[0].sizes);
-  ASSERT_TRUE(gpu.sizes);
-  EXPECT_EQ(gpu.sizes->symbol, 1);
-  EXPECT_EQ(gpu.sizes->least, 1024);
-  EXPECT_EQ(gpu.sizes->most, 4095);
-  EXPECT_EQ(gpu.sizes->sequences, 0);
+  EXPECT_TRUE(read->entries[0].launches.when.empty());
+  EXPECT_TRUE(read->entries[0].launches.unless.empty());
+  ASSERT_EQ(gpu.launches.when.size(), 1u);
+  EXPECT_EQ(gpu.launches.when[0].size.toString(image.symbols),
+            "ceildiv(" + image.symbols[1] + ", " + image.symbols[0] + ")");
+  EXPECT_EQ(gpu.launches.when[0].least, 1024);
+  EXPECT_EQ(gpu.launches.when[0].most, 4095);
+  ASSERT_EQ(gpu.launches.unless.size(), 1u);
+  ASSERT_EQ(gpu.launches.unless[0].size(), 2u);
+  EXPECT_EQ(gpu.launches.unless[0][1].size.toString(image.symbols), image.symbols[0]);
+  EXPECT_EQ(gpu.launches.unless[0][1].least, 3);
+  EXPECT_EQ(gpu.launches.unless[0][1].most, 4);
   EXPECT_FALSE(read->entries[0].boxes);
   ASSERT_TRUE(gpu.boxes);
   EXPECT_FALSE(gpu.boxes->all);
@@ -220,7 +227,7 @@ TEST(KernelImage, RefusesForeignAndDamagedBytes) {
   EXPECT_FALSE(deserialize(longer));
   std::vector<uint8_t> other = bytes;
   other[8] = 99;
-  EXPECT_EQ(deserialize(other).message(), "kernel image of version 99, expected 14");
+  EXPECT_EQ(deserialize(other).message(), "kernel image of version 99, expected 15");
   other[0] = 'X';
   EXPECT_EQ(deserialize(other).message(), "not a kernel image: wrong magic number");
 }
@@ -308,30 +315,41 @@ TEST(KernelImage, VerifiesPages) {
 TEST(KernelImage, CountsTilesOfItsSizes) {
   KernelEntry entry = {"forward", tiles()};
   EXPECT_EQ(entry.countTiles({2, 100}), 4);
-  entry.sizes = SizeRange{1, 100};
+  entry.launches.when = {{GridRule::symbol(1), 100}};
   EXPECT_EQ(entry.countTiles({2, 99}), 0);
   EXPECT_EQ(entry.countTiles({2, 100}), 4);
-  entry.sizes = SizeRange{0, 0, 1};
+  entry.launches.when = {{GridRule::symbol(0), 0, 1}};
   EXPECT_EQ(entry.countTiles({1, 100}), 2);
   EXPECT_EQ(entry.countTiles({2, 100}), 0);
 }
 
-TEST(KernelImage, MeasuresPackedSequencesByTheirMean) {
-  SizeRange range = {1, 1, 8, 0};
-  EXPECT_EQ(range.measure({0, 9}), 9) << "of no sequence";
-  EXPECT_EQ(range.measure({3, 9}), 3);
-  EXPECT_EQ(range.measure({3, 10}), 4);
-  EXPECT_EQ(range.measure({2, INT64_MAX}), INT64_MAX / 2 + 1);
-  EXPECT_FALSE(range.contains({4, 0}));
-  EXPECT_TRUE(range.contains({100, 1}));
-  EXPECT_TRUE(range.contains({100, 800}));
-  EXPECT_FALSE(range.contains({100, 801}));
-  EXPECT_FALSE(range.contains({1, 100}));
+TEST(LaunchRule, AsksForAllRangesAndNoneOfTheConditionsBefore) {
+  const GridRule first = GridRule::symbol(0), second = GridRule::symbol(1);
+  LaunchRule rule;
+  EXPECT_TRUE(rule.holds({0, 0}));
+  rule.when = {{first, 1, 8}, {second, 100}};
+  EXPECT_TRUE(rule.holds({1, 100}));
+  EXPECT_TRUE(rule.holds({8, INT64_MAX}));
+  EXPECT_FALSE(rule.holds({0, 100}));
+  EXPECT_FALSE(rule.holds({9, 100}));
+  EXPECT_FALSE(rule.holds({1, 99}));
+  rule.unless = {{{first, 2, 2}, {second, 0, 200}}, {{first, 7, 9}}};
+  EXPECT_TRUE(rule.holds({1, 100}));
+  EXPECT_FALSE(rule.holds({2, 200}));
+  EXPECT_TRUE(rule.holds({2, 201}));
+  EXPECT_FALSE(rule.holds({7, 1000}));
+  // A size of any rule, here the mean of a packed sequence; one that has no value is in no range.
+  rule = {{{GridRule::combine(Op::CeilDiv, second, first), 1, 8}}};
+  EXPECT_FALSE(rule.holds({4, 0}));
+  EXPECT_TRUE(rule.holds({100, 1}));
+  EXPECT_TRUE(rule.holds({100, 800}));
+  EXPECT_FALSE(rule.holds({100, 801}));
+  EXPECT_FALSE(rule.holds({0, 8}));
 }
 
 TEST(KernelImage, LaysOutItsWorkspaces) {
   KernelImage image = makeImage();
-  image.entries[2].sizes->sequences = -1;
+  image.entries[2].launches = {{{GridRule::symbol(1), 1024, 4095}}};
   EXPECT_EQ(placeWorkspaces(image, {2, 1023}).bytes, 0) << "for other sizes";
   const int64_t tiles = image.entries[2].grid.evaluate({2, 1024});
   WorkspacePlaces places = placeWorkspaces(image, {2, 1024});
@@ -368,10 +386,11 @@ TEST(KernelImage, VerifiesWhatGpusAreTold) {
   EXPECT_EQ(message([](Image &, Entry &e) { e.workspaces.resize(65, e.workspaces[0]); }),
             "expected at most 64 workspaces, got 65");
   EXPECT_EQ(message([](Image &, Entry &e) { e.threads = 1025; }), "expected blocks of at most 1024 threads, got 1025");
-  EXPECT_EQ(message([](Image &, Entry &e) { e.sizes->symbol = 4; }), "sizes of unknown symbol 4");
-  EXPECT_EQ(message([](Image &, Entry &e) { e.sizes->sequences = 4; }), "sequences of unknown symbol 4");
-  EXPECT_EQ(message([](Image &, Entry &e) { e.sizes->least = -1; }), "sizes from -1 to 4095");
-  EXPECT_EQ(message([](Image &, Entry &e) { e.sizes->most = 1023; }), "sizes from 1024 to 1023");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.launches.when[0].size = GridRule::symbol(4); }),
+            "size of a launch: grid rule has the unknown symbol 4");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.launches.when[0].least = -1; }), "sizes from -1 to 4095");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.launches.when[0].most = 1023; }), "sizes from 1024 to 1023");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.launches.unless[0][1].most = 2; }), "sizes from 3 to 2");
   EXPECT_EQ(message([](Image &, Entry &e) { e.boxes->tensors.clear(); }), "boxes of no tensor");
   EXPECT_EQ(message([](Image &, Entry &e) { e.boxes->tensors[1].arg = 2; }), "boxes of argument 2, which is no tensor");
   EXPECT_EQ(message([](Image &, Entry &e) { e.boxes->tensors[1].arg = 7; }), "boxes of argument 7, which is no tensor");

@@ -7,11 +7,11 @@
 #include "mlir/AsmParser/AsmParser.h"
 #include "runtime/jit/Compile.h"
 #include "runtime/jit/CompileTarget.h"
+#include <set>
 
 using namespace attnc;
 using namespace attnc::test;
 using attn::ScheduleAttr;
-using attn::unlimitedQueries;
 using runtime::Result;
 using tune::Choice;
 using tune::Policy;
@@ -20,6 +20,30 @@ using tune::SizeRange;
 using tune::Source;
 
 namespace {
+
+using Steps = std::vector<std::pair<int64_t, int64_t>>;
+
+/// Sequences from so many queries on, and the keys of a step for them, where `schedules` ask for queries alone.
+Steps stepsOf(llvm::ArrayRef<ScheduleAttr> schedules) {
+  std::set<int64_t> changes{0};
+  for (ScheduleAttr schedule : schedules) {
+    attn::SizeRange range = schedule.getWhen().getRange(attn::Size::Queries);
+    changes.insert(range.least);
+    if (range.most != attn::unlimited)
+      changes.insert(range.most + 1);
+  }
+  Steps steps;
+  for (int64_t queries : changes) {
+    const ScheduleAttr *first = llvm::find_if(schedules, [&](ScheduleAttr schedule) {
+      attn::SizeRange range = schedule.getWhen().getRange(attn::Size::Queries);
+      return range.least <= queries && queries <= range.most;
+    });
+    int64_t keys = first == schedules.end() ? 0 : first->getKeyTile();
+    if (!schedules.empty() && (steps.empty() || steps.back().second != keys))
+      steps.emplace_back(queries, keys);
+  }
+  return steps;
+}
 
 /// A spec for a CPU with registers of eight lanes, and the records that are asked. Of its own, it has a schedule for up
 /// to four queries of two heads, in steps of 32 keys, and one of 64 for more.
@@ -44,16 +68,8 @@ struct ChoiceFixture : testing::Test {
 
   Result<Choice> choose() { return tune::chooseSchedules(spec.session, spec.kernel, target, request); }
 
-  /// Sequences from so many queries on, and the keys of a step for them.
-  std::vector<std::pair<int64_t, int64_t>> chosen() {
-    std::vector<std::pair<int64_t, int64_t>> list;
-    for (ScheduleAttr schedule : spec.kernel.kernels[0].getSchedules())
-      list.emplace_back(schedule.getLeastQueries(), schedule.getKeyTile());
-    return list;
-  }
+  Steps chosen() { return stepsOf(spec.kernel.kernels[0].getSchedules()); }
 };
-
-using Steps = std::vector<std::pair<int64_t, int64_t>>;
 
 TEST_F(ChoiceFixture, WithoutRecordsHeuristicsDecide) {
   Result<Choice> choice = choose();
@@ -81,10 +97,17 @@ TEST_F(ChoiceFixture, ARecordIsOfWhatItBeat) {
   auto own = jit::lowerToAttn(spec.session, spec.kernel, target);
   ASSERT_TRUE(own);
   Record made = record(shapeOf(100), 16);
-  (*own)->walk([&](attn::KernelOpInterface op) {
-    made.beaten = {{tune::print(op.getScheduleFor(100).forQueries(0, unlimitedQueries))}};
-  });
+  (*own)->walk(
+      [&](attn::KernelOpInterface op) { made.beaten = {{tune::print(op.getSchedules().back().forAllSizes())}}; });
   book.keep("here", made);
+  ASSERT_TRUE(choose());
+  EXPECT_EQ(chosen(), (Steps{{0, 32}, {5, 64}, {65, 16}}));
+  tune::clearSchedules(spec.kernel);
+
+  // Of launches that have another of the target's own.
+  Record other = made;
+  other.shape = shapeOf(3);
+  book.keep("here", other);
   ASSERT_TRUE(choose());
   EXPECT_EQ(chosen(), (Steps{{0, 32}, {5, 64}, {65, 16}}));
   tune::clearSchedules(spec.kernel);
@@ -220,26 +243,25 @@ TEST_F(ChoiceFixture, ARecordOfGradientsIsForEachProgram) {
   for (const runtime::KernelEntry &entry : image->entries)
     symbols.push_back(entry.symbol);
   EXPECT_EQ(symbols,
-            (std::vector<std::string>{"kernel_backward_dq_from_0_entry", "kernel_backward_dq_from_65_entry",
-                                      "kernel_backward_dkdv_from_0_entry", "kernel_backward_dkdv_from_65_entry"}));
+            (std::vector<std::string>{"kernel_backward_dq_queries_from_65_entry", "kernel_backward_dq_entry",
+                                      "kernel_backward_dkdv_queries_from_65_entry", "kernel_backward_dkdv_entry"}));
 }
 
 TEST_F(ChoiceFixture, MergingKeepsWhereDefaultsChange) {
   mlir::MLIRContext *context = &spec.session.context();
   auto schedule = [&](int64_t keys, int64_t least, int64_t most) {
-    return ScheduleAttr::get(context, 8, keys, 8).forQueries(least, most);
+    return ScheduleAttr::get(context, 8, keys, 8)
+        .forSizes(attn::SizesAttr::get(context, attn::SizeRange{attn::Size::Queries, least, most}));
   };
-  llvm::SmallVector<ScheduleAttr> defaults{schedule(8, 0, 1024), schedule(16, 1025, unlimitedQueries)};
+  llvm::SmallVector<ScheduleAttr> defaults{schedule(8, 0, 1024), schedule(16, 1025, attn::unlimited)};
   auto merge = [&](llvm::ArrayRef<std::pair<SizeRange, ScheduleAttr>> records) {
-    Steps steps;
-    int64_t next = 0;
-    for (ScheduleAttr merged : tune::mergeSchedules(defaults, records)) {
-      EXPECT_EQ(merged.getLeastQueries(), next);
-      next = merged.getMostQueries() == unlimitedQueries ? -1 : merged.getMostQueries() + 1;
-      steps.emplace_back(merged.getLeastQueries(), merged.getKeyTile());
+    llvm::SmallVector<tune::RecordedSchedules> shaped;
+    for (const auto &[queries, recorded] : records) {
+      shaped.push_back({{queries, SizeRange::around(1000), SizeRange::around(2)}, {}});
+      if (recorded)
+        shaped.back().schedules.push_back(recorded);
     }
-    EXPECT_EQ(next, -1);
-    return steps;
+    return stepsOf(tune::mergeSchedules(defaults, shaped));
   };
   ScheduleAttr tuned = ScheduleAttr::get(context, 8, 32, 8);
   EXPECT_EQ(merge({}), (Steps{{0, 8}, {1025, 16}}));
@@ -255,10 +277,33 @@ TEST_F(ChoiceFixture, MergingKeepsWhereDefaultsChange) {
   EXPECT_EQ(merge({{{129, 256}, tuned}, {{513, 1024}, ScheduleAttr()}}),
             (Steps{{0, 8}, {129, 32}, {513, 8}, {1025, 16}}));
   // Of two that overlap, as only a file by hand has them, the first is taken.
-  EXPECT_EQ(merge({{{129, 256}, tuned}, {{200, 300}, schedule(64, 0, unlimitedQueries)}}),
+  EXPECT_EQ(merge({{{129, 256}, tuned}, {{200, 300}, schedule(64, 0, attn::unlimited)}}),
             (Steps{{0, 8}, {129, 32}, {200, 64}, {1025, 16}}));
-  int64_t last = unlimitedQueries;
+  int64_t last = attn::unlimited;
   EXPECT_EQ(merge({{{2000, last}, tuned}}), (Steps{{0, 8}, {1025, 16}, {2000, 32}}));
+}
+
+TEST_F(ChoiceFixture, ARecordIsForTheOtherSizesOfWhatItBeat) {
+  mlir::MLIRContext *context = &spec.session.context();
+  auto read = [&](llvm::StringRef text) {
+    std::string schedule = ("#attn.schedule<query_tile = 8, panel = 8, " + text + ">").str();
+    return mlir::cast<ScheduleAttr>(mlir::parseAttribute(schedule, context));
+  };
+  llvm::SmallVector<ScheduleAttr> defaults{read("key_tile = 8, when = <keys = to 512>"), read("key_tile = 16")};
+  using Schedules = llvm::SmallVector<ScheduleAttr>;
+  auto merge = [&](int64_t keys, const Schedules &tuned) {
+    tune::RecordedSchedules record{{{129, 256}, SizeRange::around(keys), SizeRange::around(2)}, tuned};
+    return tune::mergeSchedules(defaults, record);
+  };
+  EXPECT_EQ(merge(500, {read("key_tile = 32")}),
+            (Schedules{read("key_tile = 32, when = <queries = from 129, keys = to 512>"), defaults[0], defaults[1]}));
+  EXPECT_EQ(merge(5000, {read("key_tile = 32")}),
+            (Schedules{defaults[0], read("key_tile = 32, when = <queries = from 129>"), defaults[1]}));
+  // Conditions of its own stay.
+  EXPECT_EQ(merge(5000, {read("key_tile = 32, when = <batch = 1>"), read("key_tile = 64, when = <queries = to 512>"),
+                         read("key_tile = 16")}),
+            (Schedules{defaults[0], read("key_tile = 32, when = <queries = from 129, batch = 1>"),
+                       read("key_tile = 64, when = <queries = 129 to 512>"), read("key_tile = 16")}));
 }
 
 } // namespace
