@@ -51,7 +51,7 @@ TARGETS = ["auto", "cpu", "reference", "nvptx:sm_90a", "nvptx:sm_80", "nvptx:sm_
 EMITS = ["attn", "tile", "nvvm", "llvm", "asm", "ptx", "image", "pdf", ""]
 SCHEDULES = ["#attn.schedule<query_tile = 16, key_tile = 64, panel = 16>", "#attn.schedule<query_tile = 16>", "[]", "7",
              "#attn.schedule<query_tile = {}, key_tile = {}, panel = {}>", "[" * 6000, "[" * 6000 + "]" * 6000, "\x1b[2J",
-             "#attn.schedule<query_tile = {}, key_tile = {}, panel = {}, least_queries = {}, heads = {}>",
+             "#attn.schedule<query_tile = {}, key_tile = {}, panel = {}, when = <queries = {} to {}, keys = from {}>, heads = {}>",
              "#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = #attn.warps<consumers = {}, stages = {}>>"]
 PLACES = ["out", "old", "link", "hanging", "spec.mlir", "in.safetensors", "folder", "no/where", "", ".", "a%b", "x" * 300,
           "hard", "full"]
@@ -187,7 +187,7 @@ def make_arguments(rng):
         arguments += ["--target", rng.choice(TARGETS[:3] * 2 + TARGETS)]
     if rng.random() < 0.15:
         schedule = rng.choice(SCHEDULES)
-        arguments += ["--schedule", schedule.format(*(extreme(rng) for _ in range(5)))]
+        arguments += ["--schedule", schedule.format(*(extreme(rng) for _ in range(7)))]
     if rng.random() < 0.25:
         place = rng.randrange(len(arguments) + 1)
         arguments[place:place] = rng.choice(

@@ -79,7 +79,7 @@ def _write(value: Field) -> str:
 
 def _read(text: str) -> dict[str, Field]:
     fields: dict[str, Field] = {}
-    for name, value in re.findall(r"(\w+) = (\w+)", text):
+    for name, value in re.findall(r"(\w+) = (<[^<>]*>|\w+)", text):
         fields[name] = value == "true" if value in ("true", "false") else int(value) if value.isdigit() else value
     return fields
 
@@ -117,18 +117,34 @@ def machine_of(target: str) -> str:
 
 
 def draw_schedules(rng: random.Random, problem: Problem) -> list[Schedule]:
-    """One schedule, or two for different numbers of queries."""
-    count = 2 if rng.random() < 0.15 else 1
+    """One schedule, or several for launches of different sizes."""
+    count = rng.choice([2, 2, 3]) if rng.random() < 0.15 else 1
     schedules = [_draw_cpu(rng, problem) if problem.machine == "cpu" else _draw_gpu(rng, problem) for _ in range(count)]
     for schedule in schedules:
         if rng.random() < 0.25:
             _split(rng, schedule)
     if rng.random() < 0.08:
         _spoil(rng, rng.choice(schedules))
-    if count == 2:
-        most = max(0, rng.choice([0, 16, 64, problem.queries - 1, problem.queries, problem.queries + 1]))
-        schedules[0].fields["most_queries"], schedules[1].fields["least_queries"] = most, most + 1
+    # The last is for what those before it leave.
+    for schedule in schedules[:-1]:
+        schedule.fields["when"] = _draw_sizes(rng, problem)
     return schedules
+
+
+def _draw_sizes(rng: random.Random, problem: Problem) -> str:
+    """Launches, by some of their sizes: near those of the problem, or of others."""
+    near = {
+        "queries": [16, 64, problem.queries - 1, problem.queries, problem.queries + 1],
+        "keys": [1, 16, 64, 100, 200],
+        "batch": [1, 2, 3],
+        "query_heads": [1, 2, 8],
+        "all_heads": [1, 4, 16],
+    }
+    ranges = []
+    for size in sorted(rng.sample(list(near), rng.choice([1, 1, 2, 3])), key=list(near).index):
+        least, most = sorted(max(0, rng.choice(near[size])) for _ in range(2))
+        ranges.append(f"{size} = " + rng.choice([f"from {max(1, least)}", f"to {most}", f"{least} to {most}", f"{least}"]))
+    return f"<{', '.join(ranges)}>"
 
 
 def _split(rng: random.Random, schedule: Schedule) -> None:
