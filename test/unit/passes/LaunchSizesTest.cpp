@@ -20,7 +20,7 @@ constexpr int64_t end = 6;
 
 class LaunchSizes : public testing::Test {
 protected:
-  LaunchSizes() { context.loadDialect<AttnDialect>(); }
+  explicit LaunchSizes(uint64_t seed = 7) : random(seed) { context.loadDialect<AttnDialect>(); }
 
   SizesAttr get(ArrayRef<SizeRange> ranges) { return SizesAttr::get(&context, ranges); }
 
@@ -50,7 +50,7 @@ protected:
   }
 
   mlir::MLIRContext context;
-  std::mt19937_64 random{7};
+  std::mt19937_64 random;
 };
 
 } // namespace
