@@ -176,7 +176,7 @@ void attnc::cpu::copyRow(EmitContext &context, ProgramValues &values, tile::RowO
   OpBuilder &b = context.builder;
   Value whole = values.whole.lookup(op.getTile());
   auto type = cast<VectorType>(op.getResult().getType());
-  int64_t size = type.getDimSize(0);
+  int64_t size = type.getDimSize(1);
   Value buffer = values.columns[op.getResult()] = context.allocate({size}, storageType(type.getElementType()));
   Value row = context.index(static_cast<int64_t>(op.getNumber()));
   forRange(context, context.index(0), context.index(size), 1, [&](Value column) {

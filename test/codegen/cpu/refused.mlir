@@ -267,7 +267,7 @@ tile.program @rows_in_groups(%v: memref<?x?xbf16>, %n: index, %tile: index)
   %c0 = arith.constant 0 : index
   // expected-error@+1 {{op expected rows by themselves for a tile that gives a row on a CPU, got 'group'}}
   %g = tile.load %v[%c0, %c0] axes [0, 1] group [2] below(%n, %n) : memref<?x?xbf16> -> vector<2x16xbf16>
-  %r = tile.row 0 of %g : vector<2x16xbf16> -> vector<16xbf16>
+  %r = tile.row 0 of %g : vector<2x16xbf16> -> vector<1x16xbf16>
   tile.return
 }
 }

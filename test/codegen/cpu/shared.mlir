@@ -315,16 +315,17 @@ tile.program @program(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %o: memref<?x?xf
   } -> vector<32x32xf32>
   tile.share %sum : vector<32x32xf32>
   %s = tile.take : !tile.shared<vector<32x32xf32>>
-  %r0 = tile.row 0 of %two : vector<2x32xf32> -> vector<32xf32>
-  %r1 = tile.row 1 of %two : vector<2x32xf32> -> vector<32xf32>
-  %r2 = tile.row 1 of %cut : vector<2x32xf32> -> vector<32xf32>
-  %r3 = tile.row 9 of %sum : vector<32x32xf32> -> vector<32xf32>
-  %r4 = tile.row 30 of %s : !tile.shared<vector<32x32xf32>> -> vector<32xf32>
-  %r5 = tile.row 0 of %cut : vector<2x32xf32> -> vector<32xf32>
+  %r0 = tile.row 0 of %two : vector<2x32xf32> -> vector<1x32xf32>
+  %r1 = tile.row 1 of %two : vector<2x32xf32> -> vector<1x32xf32>
+  %r2 = tile.row 1 of %cut : vector<2x32xf32> -> vector<1x32xf32>
+  %r3 = tile.row 9 of %sum : vector<32x32xf32> -> vector<1x32xf32>
+  %r4 = tile.row 30 of %s : !tile.shared<vector<32x32xf32>> -> vector<1x32xf32>
+  %r5 = tile.row 0 of %cut : vector<2x32xf32> -> vector<1x32xf32>
   tile.share %zero : vector<32x32xf32>
-  %r6 = arith.addf %r4, %r5 : vector<32xf32>
+  %r6 = arith.addf %r4, %r5 : vector<1x32xf32>
   %d = tile.map tiles(%t : vector<32x32xf32>)
-      rows() cols(%r0, %r1, %r2, %r3, %r6 : vector<32xf32>, vector<32xf32>, vector<32xf32>, vector<32xf32>, vector<32xf32>)
+      rows() cols(%r0, %r1, %r2, %r3, %r6
+      : vector<1x32xf32>, vector<1x32xf32>, vector<1x32xf32>, vector<1x32xf32>, vector<1x32xf32>)
       at(%c0, %c0) {
   ^bb0(%e: f32, %x0: f32, %x1: f32, %x2: f32, %x3: f32, %x6: f32, %p: index, %q: index):
     %by = arith.constant 16.0 : f32
