@@ -4,6 +4,8 @@
 
 #include "runtime/tune/Choice.h"
 #include "dialect/attn/LaunchSizes.h"
+#include "dialect/attn/PipelineFields.h"
+#include "mlir/AsmParser/AsmParser.h"
 #include "runtime/jit/Compile.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -111,6 +113,22 @@ static SmallVector<ScheduleAttr> selectServing(ArrayRef<ScheduleAttr> schedules,
   return attn::keepServing(cut, attn::SizesAttr::get(within.getContext()));
 }
 
+/// A schedule without what follows from the cache of the device that it is for: records of a device may be asked for
+/// where that is not, with what is known of its architecture alone.
+static ScheduleAttr withoutSections(ScheduleAttr schedule) {
+  if (!schedule.getPipeline())
+    return schedule;
+  attn::PipelineFields fields(schedule.getPipeline());
+  fields.sectionBytes = 0;
+  return schedule.withPipeline(fields.get(schedule.getContext()));
+}
+
+/// The schedule that `text` spells; null where schedules have other words by now.
+static ScheduleAttr readSchedule(const std::string &text, MLIRContext *context) {
+  ScopedDiagnosticHandler silence(context, [](Diagnostic &) { return success(); });
+  return dyn_cast_or_null<ScheduleAttr>(parseAttribute(text, context));
+}
+
 /// Whether the target's own schedules of now, in `defaults`, are not those that `record` was measured against: then
 /// nobody knows which are faster.
 static bool isOutdated(const Record &record, MutableArrayRef<attn::KernelOpInterface> defaults) {
@@ -118,9 +136,13 @@ static bool isOutdated(const Record &record, MutableArrayRef<attn::KernelOpInter
     return !record.beaten.empty();
   for (auto [beaten, op] : llvm::zip_equal(record.beaten, defaults)) {
     SmallVector<ScheduleAttr> served = selectServing(op.getSchedules(), record.shape);
-    for (const std::string &text : beaten)
-      if (llvm::none_of(served, [&](ScheduleAttr schedule) { return print(schedule.forAllSizes()) == text; }))
+    for (const std::string &text : beaten) {
+      ScheduleAttr before = readSchedule(text, op->getContext());
+      if (!before || llvm::none_of(served, [&](ScheduleAttr schedule) {
+            return withoutSections(schedule.forAllSizes()) == withoutSections(before);
+          }))
         return true;
+    }
   }
   return false;
 }
