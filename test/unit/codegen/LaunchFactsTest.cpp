@@ -67,7 +67,8 @@ TEST_F(LaunchFacts, HaveDefaults) {
 
 TEST_F(LaunchFacts, MustBeThere) {
   EXPECT_NE(read("").find("needs 'tile.launch'"), std::string::npos);
-  EXPECT_NE(read("tile.launch = {threads = 128 : i64}").find("needs 'tile.launch'"), std::string::npos);
+  EXPECT_NE(read("tile.launch = {threads = 128 : i64}").find("expected 'tile.launch' to be #tile.launch"),
+            std::string::npos);
   EXPECT_NE(read("tile.launch = #tile.launch<persistent = true>").find("threads"), std::string::npos);
   EXPECT_NE(read("tile.launch = #tile.launch<threads = 0>").find("expected threads to be at least 1, got 0"),
             std::string::npos);
