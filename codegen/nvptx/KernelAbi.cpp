@@ -106,7 +106,10 @@ KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
   function = LLVM::LLVMFuncOp::create(builder, program.getLoc(), image::getEntryName(program), type);
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
 
-  program.walk([&](tile::MmaOp mma) { floats |= tile::getTileType(mma.getB()).getElementType().isF32(); });
+  program.walk([&](tile::MmaOp mma) {
+    multiplies = true;
+    floats |= tile::getTileType(mma.getB()).getElementType().isF32();
+  });
   if (program->hasAttr(tile::approximateMathAttrName))
     function->setAttr(nvptx::approximateMathAttrName, builder.getUnitAttr());
 
@@ -228,8 +231,8 @@ void KernelAbi::setLaunch(int64_t threads, int64_t sharedBytes, bool persistent)
   function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                     builder.getDenseI32ArrayAttr({static_cast<int32_t>(threads)}));
   // With a block a multiprocessor, and only then, registers move between warpgroups. Of f32, the assembler would spill
-  // some so that one more block fits, and of the largest blocks, half of all that they have.
-  if (persistent || floats || threads == tile::mostThreads)
+  // some so that one more block fits, and of products by the largest blocks, half of all that they have.
+  if (persistent || floats || (multiplies && threads == tile::mostThreads))
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
   SmallVector<Attribute> described = llvm::map_to_vector(maps, [&](const TensorMap &map) -> Attribute {
     return tile::TensorMapAttr::get(

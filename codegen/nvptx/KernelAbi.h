@@ -84,7 +84,7 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
   mlir::Value tileCount, zero, counter;
   bool early = false;
-  bool floats = false; ///< products are of f32
+  bool multiplies = false, floats = false; ///< whether there are products, and those of f32
 };
 
 } // namespace attnc::nvptx

@@ -1,6 +1,6 @@
 // RUN: attnc compile %s --target nvptx:sm_80 --emit ptx | FileCheck %s
 
-// Of blocks of 1024 threads ptxas would have two on a multiprocessor, of 32 registers each thread, whatever it spills.
+// Of products by blocks of 1024 threads ptxas would have two on a multiprocessor, of 32 registers each thread, whatever it spills.
 
 // CHECK: .reqntid 1024
 // CHECK-NEXT: .minnctapersm 1
