@@ -77,8 +77,8 @@ inline constexpr llvm::StringLiteral byRowAttrName = "tile.by_row";
 /// where it is absent.
 inline constexpr llvm::StringLiteral chainsAttrName = "tile.chains";
 
-/// On a `tile.mma` by warps and a `tile.min_max`: so many loads of a thread are on their way before the first of them is
-/// used. On a `tile.block_mask`: so many steps have all of theirs on their way. An i64; 1 where it is absent.
+/// On a `tile.mma` by warps and a `tile.min_max`: so many loads of a thread are on their way before the first of them
+/// is used. On a `tile.block_mask`: so many steps have all of theirs on their way. An i64; 1 where it is absent.
 inline constexpr llvm::StringLiteral loadsTogetherAttrName = "tile.loads_together";
 
 /// On a `tile.mma` by warps: columns of the right operand that one load brings. An i64, 8 or 16; 16 where it is absent.

@@ -98,8 +98,8 @@ static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedu
     return kernel.emitError() << "expected no early = true: on " << target.getArch()
                               << " a kernel starts when the one before it has ended";
   if (int64_t most = attnc::tile::mostThreads / warpgroupThreads - (cpAsync ? 0 : 1); pipeline.getConsumers() > most)
-    return kernel.emitError() << "expected at most " << most << " consumers, since a block has up to " << attnc::tile::mostThreads
-                              << " threads, got " << pipeline.getConsumers();
+    return kernel.emitError() << "expected at most " << most << " consumers, since a block has up to "
+                              << attnc::tile::mostThreads << " threads, got " << pipeline.getConsumers();
   if (Headroom headroom = findHeadroom(kernel); pipeline.getHeadroom() > headroom.most)
     return kernel.emitError() << "expected headroom up to " << headroom.most << headroom.where << ", got "
                               << pipeline.getHeadroom();
