@@ -43,9 +43,8 @@ def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, FunctionOpInterface,
     those that one of these holds for; others do not run it. `launch_sizes` says what they speak of: from the symbols of
     the grid, the sizes in the order in which `#attn.sizes` lists them.
 
-    `rows` is the number of rows of a tile of queries, `panel` how many of them go through an operation together (see
-    `#attn.schedule`). `pipeline` says how a GPU overlaps its steps, `shared_bytes` how much shared
-    memory `tile-allocate-shared` has laid out.
+    `rows` is the number of rows of a tile of queries, `panel` how many of them go through an operation together
+    (`#attn.schedule`). `pipeline` says how a GPU overlaps steps, `shared_bytes` what `tile-allocate-shared` has laid out.
 
     With `workspaces`, a `#tile.workspace` each, as many arguments before the last are views of i32 or f32, [rows, columns], of
     memory that the programs of a kernel hand results through.
@@ -287,8 +286,7 @@ def Tile_ScatterOp : Tile_Op<"scatter", [MemoryEffects<[MemRead, MemWrite]>, Att
     Example: `tile.scatter %ds, %sums[%row, %c0] at(%n : vector<64x32xi32>) axes [1] : vector<64x32xf32>, memref<?x?xf32>`
   }];
   let arguments = (ins Tile_F32Tile:$value, Arg<Tile_View, "sums">:$view, Variadic<Index>:$indices,
-                       Variadic<Tile_VectorOf<Tile_Tile, I32>>:$places, DenseI64ArrayAttr:$axes,
-                       UnitAttr:$diagonals);
+                       Variadic<Tile_VectorOf<Tile_Tile, I32>>:$places, DenseI64ArrayAttr:$axes, UnitAttr:$diagonals);
   let assemblyFormat = [{
     $value `,` $view `[` $indices `]` `at` `(` ($places^ `:` type($places))? `)` `axes` $axes attr-dict
     `:` type($value) `,` type($view)
@@ -300,8 +298,7 @@ def Tile_MinMaxOp : Tile_Op<"min_max", [MemoryEffects<[MemRead]>, AttrSizedOpera
   let summary = "Minimum and maximum of a box of a view";
   let description = [{
     For each dimension the first and the last index, both inside; the caller keeps them in range. i1 counts as 0 and 1. An
-    empty box gives the type's greatest and least value. With `most`, the box has at most so many elements along the last
-    dimension.
+    empty box gives the type's greatest and least value. With `most`, it has at most so many along the last dimension.
 
     Example: `%lo, %hi = tile.min_max %ids[%b, %i0] to [%b, %i1] {most = 128 : i64} : memref<?x?xi32> -> i32, i32`
   }];
@@ -344,9 +341,7 @@ def Tile_BlockMaskOp : Tile_Op<"block_mask", [SingleBlock, MemoryEffects<[MemRea
   }];
   let arguments = (ins Arg<Tile_View, "the list", [MemWrite]>:$list, Index:$row, Index:$low, Index:$high, Index:$step);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = [{
-    $list `[` $row `]` `from` $low `to` $high `step` $step $body attr-dict `:` type($list)
-  }];
+  let assemblyFormat = "$list `[` $row `]` `from` $low `to` $high `step` $step $body attr-dict `:` type($list)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// Columns of a row of the list that come before the starts of steps.
@@ -495,8 +490,7 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure, AllTypesMatch<["acc", "result"]>]> 
 
     Example: `%m1 = tile.reduce <max> %s, %m0 : vector<96x64xf32>, vector<96xf32>`
   }];
-  let arguments = (ins Tile_ReduceKindAttr:$kind, Tile_F32Tile:$source, Tile_F32RowVector:$acc,
-                       UnitAttr:$partial);
+  let arguments = (ins Tile_ReduceKindAttr:$kind, Tile_F32Tile:$source, Tile_F32RowVector:$acc, UnitAttr:$partial);
   let results = (outs Tile_F32RowVector:$result);
   let assemblyFormat = "$kind $source `,` $acc (`partial` $partial^)? attr-dict `:` type($source) `,` type($acc)";
   let hasVerifier = 1;
