@@ -56,7 +56,7 @@ private:
 
 } // namespace
 
-/// Whether what `take` gives is read at `op` or behind it.
+/// Whether what `take` gives is read at `op` or after it.
 static bool isReadFrom(tile::TakeOp take, Operation *op) {
   Block *block = take->getBlock();
   Operation *here = block->findAncestorOpInBlock(*op);

@@ -227,16 +227,28 @@ void StoreEmitter::storeStagedBelow(tile::StoreOp store) {
   storeStaged(store);
 }
 
+namespace {
+/// What a warpgroup has of a tile in the order of `tile::BlockedRows`.
+struct BlockedPart {
+  explicit BlockedPart(tile::StoreOp store) {
+    auto type = cast<VectorType>(store.getValue().getType());
+    int64_t warpgroups = countWarpgroups(store);
+    byColumns = isDealtByColumns(type, warpgroups);
+    blocks = type.getDimSize(1) / (byColumns ? warpgroups : 1) / tile::BlockedRows::blockColumns;
+  }
+
+  bool byColumns; ///< whether each has some of the columns of all rows
+  int64_t blocks; ///< of columns
+};
+} // namespace
+
 /// A tile in the order of `tile::BlockedRows`: of each eight columns 16 bytes a lane, and of each band what a warp has
 /// of it. Through a buffer, the copy engine adds that to the sums in memory: additions by threads would hold up what
 /// else they want of memory.
 void StoreEmitter::storeBlocked(tile::StoreOp store) {
   Ptx &ptx = context.ptx;
   using tile::BlockedRows;
-  auto type = cast<VectorType>(store.getValue().getType());
-  int64_t warpgroups = countWarpgroups(store);
-  bool byColumns = isDealtByColumns(type, warpgroups);
-  int64_t blocks = type.getDimSize(1) / (byColumns ? warpgroups : 1) / BlockedRows::blockColumns;
+  auto [byColumns, blocks] = BlockedPart(store);
   auto elementsOf = [&](int64_t block) {
     return llvm::map_to_vector(llvm::seq(BlockedRows::pieceElements), [&](int64_t n) {
       return context.element(store.getValue(), block * BlockedRows::pieceElements + n);
@@ -274,10 +286,7 @@ void StoreEmitter::storeBlocked(tile::StoreOp store) {
 void StoreEmitter::addInTurn(tile::StoreOp store) {
   Ptx &ptx = context.ptx;
   using tile::BlockedRows;
-  auto type = cast<VectorType>(store.getValue().getType());
-  int64_t warpgroups = countWarpgroups(store);
-  bool byColumns = isDealtByColumns(type, warpgroups);
-  int64_t blocks = type.getDimSize(1) / (byColumns ? warpgroups : 1) / BlockedRows::blockColumns;
+  auto [byColumns, blocks] = BlockedPart(store);
   int64_t warps = context.pipeline.getConsumers() * (warpgroupRows / warpRows);
   Value counter =
       context.abi.getView(store.getTurns())

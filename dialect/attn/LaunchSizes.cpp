@@ -81,14 +81,18 @@ SmallVector<ScheduleAttr> attnc::attn::keepServing(ArrayRef<ScheduleAttr> schedu
   return kept;
 }
 
+ScheduleAttr attnc::attn::uniteAlike(ScheduleAttr first, ScheduleAttr second) {
+  if (first.forAllSizes() != second.forAllSizes())
+    return {};
+  SizesAttr both = first.getWhen().unite(second.getWhen());
+  return both ? second.forSizes(both) : ScheduleAttr();
+}
+
 SmallVector<ScheduleAttr> attnc::attn::joinAlike(ArrayRef<ScheduleAttr> schedules) {
   SmallVector<ScheduleAttr> joined;
   for (ScheduleAttr schedule : schedules) {
-    SizesAttr both;
-    if (!joined.empty() && joined.back().forAllSizes() == schedule.forAllSizes())
-      both = joined.back().getWhen().unite(schedule.getWhen());
-    if (both)
-      joined.back() = schedule.forSizes(both);
+    if (ScheduleAttr both = joined.empty() ? ScheduleAttr() : uniteAlike(joined.back(), schedule))
+      joined.back() = both;
     else
       joined.push_back(schedule);
   }

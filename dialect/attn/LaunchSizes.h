@@ -44,6 +44,10 @@ private:
 /// for, and without asking for what is known.
 llvm::SmallVector<ScheduleAttr> keepServing(llvm::ArrayRef<ScheduleAttr> schedules, SizesAttr known);
 
+/// The schedule that two which are alike but for their sizes are together; null where they are not, or where no one
+/// condition says for which launches.
+ScheduleAttr uniteAlike(ScheduleAttr first, ScheduleAttr second);
+
 /// `schedules` of one program, of which neighbours that are alike are one where one condition says for which launches.
 llvm::SmallVector<ScheduleAttr> joinAlike(llvm::ArrayRef<ScheduleAttr> schedules);
 

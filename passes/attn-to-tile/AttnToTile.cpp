@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "dialect/attn/LaunchSizes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -151,11 +152,8 @@ static SmallVector<Turn> getWithoutBoxes(ArrayRef<Turn> turns) {
       continue;
     }
     ScheduleAttr other = turn.schedule.getWithoutBoxes();
-    SizesAttr both;
-    if (follows && others.back().schedule.forAllSizes() == other.forAllSizes())
-      both = others.back().schedule.getWhen().unite(other.getWhen());
-    if (both)
-      others.back().schedule = other.forSizes(both);
+    if (ScheduleAttr both = follows ? uniteAlike(others.back().schedule, other) : ScheduleAttr())
+      others.back().schedule = both;
     else
       others.push_back({other, turn.before});
     follows = true;

@@ -45,7 +45,7 @@ TEST(Assembler, Ptxas) {
   EXPECT_TRUE(kernel->report.performanceLosses().empty());
 }
 
-// Beside registers that are spilled in numbers, ptxas has computed values again in registers that were taken.
+// Where many registers were spilled, ptxas has computed values again in registers that held others.
 TEST(Assembler, SpillsAreOptimizedLess) {
   if (findCudaProgram("ptxas").empty())
     GTEST_SKIP() << "no ptxas";
