@@ -14,7 +14,8 @@ import numpy as np
 
 from scalars import (
     FLOAT_BINARY, FLOAT_PREDICATES, FLOAT_TESTS, FLOAT_UNARY, INTEGER_BINARY, INTEGER_PREDICATES, INTEGER_UNARY,
-    Precision, bits_to_float, cut_to_tf32, float_to_bits, is_float, multiply_add, round_to, round_to_tf32, to_float, to_integer, truth,
+    Precision, bits_to_float, cut_to_tf32, float_to_bits, is_float, multiply_add, multiply_to_tf32, round_to, round_to_tf32, to_float,
+    to_integer, truth,
     unsigned, width_of, wrap,
 )
 from spec import Kernel, Load, Op, Region, Spec, shape_of
@@ -252,7 +253,8 @@ EXACT_FUNCTIONS = ("arith.negf", "math.absf", "math.ceil", "math.floor", "math.r
 
 # The first variant of the baseline that sums one product after the other.
 SEQUENTIAL = 100
-# The first that sums as tensor cores do: eight or sixteen products of 16-bit numbers at a time, cut off and not rounded.
+# The first that sums as tensor cores do: eight or sixteen products at a time, cut off and not rounded. (Of TF32 they take
+# half as many, which no result shows beside the rounding of what is multiplied.)
 TENSOR_CORES = 200
 
 # --- Attention --------------------------------------------------------------------------------------------------------
@@ -306,7 +308,7 @@ def multiply_by_tensor_cores(left: np.ndarray, right: np.ndarray, generation: in
         return np.trunc(numbers / unit) * unit
 
     for first in range(0, left.shape[-1], together):
-        # Products of 16-bit numbers are exact in f64.
+        # Products of 16-bit numbers, and of TF32, are exact in f64.
         products = left[..., :, None, first : first + together].astype(np.float64) * np.swapaxes(right, -1, -2)[..., None, :, first : first + together]
         terms = np.concatenate([products, result[..., None]], axis=-1)
         exponent = np.frexp(np.abs(terms).max(axis=-1))[1]
@@ -317,9 +319,12 @@ def multiply_by_tensor_cores(left: np.ndarray, right: np.ndarray, generation: in
 
 
 def rounding_of(spec: Spec, kernel: Kernel, precision: Precision, variant: int) -> Callable[[np.ndarray], np.ndarray]:
-    """What products do to their operands first. Odd variants cut TF32 off, as tensor cores do with what nobody has rounded."""
+    """What products do to their operands first. Odd variants cut TF32 off, as tensor cores do with what nobody has rounded;
+    those of tensor cores round as our kernels do."""
     if precision is not Precision.BASELINE or not spec.rounds_to_tf32(kernel):
         return lambda x: x
+    if variant >= TENSOR_CORES:
+        return multiply_to_tf32
     return cut_to_tf32 if variant % 2 else round_to_tf32
 
 

@@ -30,7 +30,7 @@ _INTERNAL = re.compile(
 )
 # Variants of the baseline that a result may be measured by: see `compute_logits`.
 BASELINES = (0, 1, 2, 3, 4, 8, *range(SEQUENTIAL, SEQUENTIAL + 8))
-# Those of GPUs, where numbers that are multiplied have 16 bits.
+# Those of GPUs, where numbers that are multiplied have 16 bits or are rounded to TF32.
 GPU_BASELINES = (TENSOR_CORES, TENSOR_CORES + 1)
 # What the simulator found, of an operation of a tile program.
 _SIMULATED = re.compile(r"error: '(?:tile|scf)\.\w+' (.*)")
@@ -108,10 +108,12 @@ def is_as_plain(case: Case, got: dict[str, np.ndarray], target: str) -> bool:
     Where few elements count, a baseline may happen to be exact, and says little of what plain computations give. Others
     sum in other orders, one after the other among them, take functions from a library for f32 that may be off by an ulp,
     make weights by powers of 2 as GPUs do, relative to other references than the maximum, and round them before they are
-    divided; the rule holds for the greatest of their errors. Tensor cores cut sums off.
+    divided; the rule holds for the greatest of their errors. Tensor cores cut sums off, and TF32 has a rounding of its own
+    there.
     """
     has_tensor_cores = target.startswith(("nvptx", "nvrtc")) and all(
-        element_type(case.spec.arguments[kernel.tensors[0]]) != "f32" for kernel in case.spec.kernels)
+        element_type(case.spec.arguments[kernel.tensors[0]]) != "f32" or case.spec.rounds_to_tf32(kernel)
+        for kernel in case.spec.kernels)
     variants = (*BASELINES, *(GPU_BASELINES if has_tensor_cores else ()))
     if case.backward:
         saved = {name: value for name, (_, value) in case.saved.items()}

@@ -61,6 +61,13 @@ def cut_to_tf32(value: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(single), (single.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32), single)
 
 
+def multiply_to_tf32(value: np.ndarray) -> np.ndarray:
+    """`value` rounded to TF32 as GPU kernels do it, in float32: a product adds half a unit of the eleventh bit to the mean
+    mantissa, and tensor cores cut off what is behind (docs/rationale/warps.md)."""
+    with np.errstate(over="ignore"):
+        return cut_to_tf32(np.asarray(value, dtype=np.float32) * np.float32(1 + 2.0**-11 / 1.4427))
+
+
 def round_to(value: np.ndarray, type_name: str) -> np.ndarray:
     """`value` rounded to a float type, in its shape; f32 arrays stay float32, narrower types are held in float32."""
     if type_name == "f64":

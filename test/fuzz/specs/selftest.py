@@ -19,8 +19,8 @@ from generate import LAYOUTS, SMALL, Case, generate, with_schedules
 from gradients import names_of
 from reduction import reduce
 from reference import make_grid, multiply_by_tensor_cores, run_kernel, run_spec
-from runner import BASELINES, Runner
-from scalars import Precision, cut_to_tf32, multiply_add, round_to, round_to_tf32
+from runner import BASELINES, GPU_BASELINES, Runner, is_as_plain
+from scalars import Precision, cut_to_tf32, multiply_add, multiply_to_tf32, round_to, round_to_tf32
 from spec import parse
 
 
@@ -91,16 +91,30 @@ class ScalarTest(unittest.TestCase):
         cut = cut_to_tf32(given)
         self.assertEqual(cut[:4].tolist(), [1 + 2.0**-10, 1, 1 + 2.0**-10, -1])
         self.assertTrue(np.isposinf(cut[5]) and np.isnan(cut[6]))
+        # Eleven bits stay what they are, and others are off by less than 0.7 units.
+        multiplied = multiply_to_tf32(given)
+        self.assertEqual(multiplied[0], given[0])
+        self.assertTrue(np.isposinf(multiplied[5]) and np.isnan(multiplied[6]))
+        numbers = np.linspace(1, 2, 4097, dtype=np.float32)[:-1]
+        self.assertLess(np.abs(multiply_to_tf32(numbers) - numbers).max(), 0.7 * 2.0**-10)
 
     def test_baselines_of_tf32_round_what_they_multiply(self) -> None:
         case = next(case for case in (generate(5, number, SMALL) for number in range(200)) if case.spec.tf32)
         plain = case.spec.copy()
         plain.tf32 = False
-        for variant in BASELINES:
+        for variant in (*BASELINES, *GPU_BASELINES):
             rounded, exact = (run_spec(spec, case.inputs, Precision.BASELINE, variant) for spec in (case.spec, plain))
             errors = [max(np.abs(results[name][there] - want[there]).max(initial=0)
                           for name, want in case.expected.items() for there in [np.isfinite(want)]) for results in (rounded, exact)]
             self.assertGreater(errors[0], 10 * errors[1])
+
+    def test_gpus_are_judged_by_their_rounding_as_well(self) -> None:
+        case = next(case for case in (generate(5, number, SMALL) for number in range(200)) if case.spec.tf32)
+        own = run_spec(case.spec, case.inputs, Precision.BASELINE, GPU_BASELINES[1])
+        with np.errstate(invalid="ignore"):
+            further = {name: np.where(np.isfinite(want), want + 8 * (own[name] - want) + 1e-2, want) for name, want in case.expected.items()}
+        for results, is_right in ((own, True), (further, False)):
+            self.assertEqual(is_as_plain(case, {"got/" + name: value for name, value in results.items()}, "nvptx:sm_90a"), is_right)
 
 
 class TensorCoreTest(unittest.TestCase):

@@ -143,9 +143,11 @@ TEST(ApiStress, DoesNotGrow) {
       return;
     if (step == steps / 2)
       before = residentBytes();
-    if (asked && step % 1000 == 999)
+    if (asked && step % 1000 == 999) {
       std::printf("%d steps, %d compiled, %d launched, %lld MiB\n", step + 1, stress.compiled, stress.launched,
                   static_cast<long long>(residentBytes() >> 20));
+      std::fflush(stdout); // Who waits for ten thousand steps may read a file.
+    }
   }
   EXPECT_GT(stress.compiled, steps / 25);
   EXPECT_GT(stress.launched, steps / 2);
