@@ -14,7 +14,7 @@ LLVM::LLVMFuncOp attnc::cpu::createEntry(OpBuilder &builder, tile::ProgramOp pro
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
                                           {pointer, builder.getI64Type(), pointer});
-  auto function = LLVM::LLVMFuncOp::create(builder, program.getLoc(), image::getEntryName(program), type);
+  auto function = LLVM::LLVMFuncOp::create(builder, program.getLoc(), describe::getEntryName(program), type);
   // The argument block and the scratch memory are the call's own.
   for (unsigned argument : {0u, 2u})
     function.setArgAttr(argument, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());

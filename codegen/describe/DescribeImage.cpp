@@ -20,7 +20,7 @@ static_assert(tile::copyUnitBytes == runtime::tensorMapUnitBytes, "programs and 
 
 /// The element type of an argument, where one can have it.
 static FailureOr<runtime::DType> dtypeOf(func::FuncOp function, Type type) {
-  std::optional<runtime::DType> dtype = image::toDType(type);
+  std::optional<runtime::DType> dtype = describe::toDType(type);
   if (dtype && *dtype != runtime::DType::F64)
     return *dtype;
   return function.emitOpError() << "has an argument of element type " << type << ", which cannot be passed [S13]";
@@ -206,9 +206,9 @@ static FailureOr<runtime::LaunchRule> describeLaunches(tile::ProgramOp program, 
   return rule;
 }
 
-std::string image::getEntryName(tile::ProgramOp program) { return (program.getName() + "_entry").str(); }
+std::string describe::getEntryName(tile::ProgramOp program) { return (program.getName() + "_entry").str(); }
 
-FailureOr<runtime::KernelImage> image::describeImage(const attn::KernelFunction &kernel, ModuleOp tileModule) {
+FailureOr<runtime::KernelImage> describe::describeImage(const attn::KernelFunction &kernel, ModuleOp tileModule) {
   runtime::KernelImage image;
   func::FuncOp function = kernel.function;
   image.name = function.getName().str();

@@ -9,7 +9,7 @@
 #include "dialect/attn/KernelFunction.h"
 #include "dialect/tile/TileOps.h"
 
-namespace attnc::image {
+namespace attnc::describe {
 
 /// What every target tells the runtime of a kernel: arguments and their limits from the function of the spec, entries
 /// and grid rules from the tile programs of `tileModule`, which are still there. What else a target knows (code,
@@ -19,6 +19,6 @@ mlir::FailureOr<runtime::KernelImage> describeImage(const attn::KernelFunction &
 /// The name that the entry of a tile program has in the code.
 std::string getEntryName(tile::ProgramOp program);
 
-} // namespace attnc::image
+} // namespace attnc::describe
 
 #endif // ATTNC_CODEGEN_DESCRIBE_DESCRIBEIMAGE_H

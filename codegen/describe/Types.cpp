@@ -8,7 +8,7 @@
 using namespace attnc;
 using runtime::DType;
 
-std::optional<DType> image::toDType(mlir::Type type) {
+std::optional<DType> describe::toDType(mlir::Type type) {
   if (type.isF32())
     return DType::F32;
   if (type.isF16())
@@ -28,7 +28,7 @@ std::optional<DType> image::toDType(mlir::Type type) {
   return std::nullopt;
 }
 
-mlir::Type image::toType(DType dtype, mlir::MLIRContext *context) {
+mlir::Type describe::toType(DType dtype, mlir::MLIRContext *context) {
   mlir::Builder builder(context);
   switch (dtype) {
   case DType::F32:
@@ -51,6 +51,6 @@ mlir::Type image::toType(DType dtype, mlir::MLIRContext *context) {
   llvm_unreachable("all element types are handled");
 }
 
-DType image::elementDType(const attn::KernelArgument &argument) {
+DType describe::elementDType(const attn::KernelArgument &argument) {
   return toDType(mlir::getElementTypeOrSelf(argument.type)).value_or(DType::F32);
 }

@@ -8,7 +8,7 @@
 #include "codegen/image/DType.h"
 #include "dialect/attn/KernelFunction.h"
 
-namespace attnc::image {
+namespace attnc::describe {
 
 /// The runtime's name of a scalar or element type; nothing for a type that no argument has. `index` is I64.
 std::optional<runtime::DType> toDType(mlir::Type type);
@@ -19,6 +19,6 @@ mlir::Type toType(runtime::DType dtype, mlir::MLIRContext *context);
 /// The element type of an argument's tensor, or the type of a scalar.
 runtime::DType elementDType(const attn::KernelArgument &argument);
 
-} // namespace attnc::image
+} // namespace attnc::describe
 
 #endif // ATTNC_CODEGEN_DESCRIBE_TYPES_H

@@ -103,7 +103,7 @@ KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
   if (program.countWorkspaces())
     types.push_back(pointer);
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types);
-  function = LLVM::LLVMFuncOp::create(builder, program.getLoc(), image::getEntryName(program), type);
+  function = LLVM::LLVMFuncOp::create(builder, program.getLoc(), describe::getEntryName(program), type);
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
 
   program.walk([&](tile::MmaOp mma) {

@@ -4,7 +4,7 @@
 // Tile programs become kernels for an NVIDIA GPU: `tile-to-nvvm` writes them in the LLVM and NVVM dialects, LLVM's
 // NVPTX back end turns them into PTX, and `Assembler.h` into machine code.
 //
-// The form of a kernel. It is called `image::getEntryName(program)`, has the attributes `nvvm.kernel`,
+// The form of a kernel. It is called `describe::getEntryName(program)`, has the attributes `nvvm.kernel`,
 // `nvvm.reqntid` and, where blocks share registers unevenly or products are of f32, `nvvm.minctasm`, and takes
 //
 //   (a) the argument block of runtime/Arguments.h, by value: a pointer with `llvm.byval = !llvm.array<N x i64>` and

@@ -108,7 +108,7 @@ static Result<Lowered> lower(Session &session, const attn::KernelFunction &kerne
   const Backend &backend = getBackend(target);
   if (failed(runPipeline(**module, buildTilePipeline)))
     return reported();
-  FailureOr<KernelImage> image = image::describeImage(kernel, **module);
+  FailureOr<KernelImage> image = describe::describeImage(kernel, **module);
   if (failed(image))
     return reported();
   // Thousands of operations, a fifth of the time that code takes; LLVM verifies what comes of them.

@@ -230,7 +230,7 @@ Result<ArgValue> Drawer::draw(unsigned index) {
   const attn::KernelArgument &argument = kernel.inputs[index];
   if (!argument.isTensor())
     return drawScalar(argument, index);
-  Result<Tensor> tensor = Tensor::allocate(image::elementDType(argument), shapes.shapeOf(argument));
+  Result<Tensor> tensor = Tensor::allocate(describe::elementDType(argument), shapes.shapeOf(argument));
   if (!tensor)
     return runtime::Error{"argument '" + argument.name + "': " + tensor.message()};
   fill(*tensor, argument, index);
@@ -289,7 +289,7 @@ runtime::Status jit::checkSizes(const attn::KernelFunction &kernel, const Shapes
     for (const attn::KernelArgument &argument : *list) {
       if (!argument.isTensor())
         continue;
-      auto size = static_cast<double>(runtime::byteSize(image::elementDType(argument)));
+      auto size = static_cast<double>(runtime::byteSize(describe::elementDType(argument)));
       for (int64_t extent : shapes.shapeOf(argument))
         size *= static_cast<double>(extent);
       bytes += size;
@@ -305,7 +305,7 @@ Result<std::vector<Tensor>> jit::allocateOutputs(const attn::KernelFunction &ker
                                                  std::optional<runtime::DType> dtype) {
   std::vector<Tensor> outputs;
   for (const attn::KernelArgument &output : kernel.outputs) {
-    Result<Tensor> tensor = Tensor::allocate(dtype.value_or(image::elementDType(output)), shapes.shapeOf(output));
+    Result<Tensor> tensor = Tensor::allocate(dtype.value_or(describe::elementDType(output)), shapes.shapeOf(output));
     if (!tensor)
       return runtime::Error{"result '" + output.name + "': " + tensor.message()};
     tensor->poison();

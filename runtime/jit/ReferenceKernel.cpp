@@ -19,7 +19,7 @@ using runtime::Tensor;
 /// A runtime tensor as the reference sees it.
 static HostArray toHostArray(const Tensor &tensor, mlir::MLIRContext *context) {
   HostArray array;
-  array.elementType = image::toType(tensor.dtype(), context);
+  array.elementType = describe::toType(tensor.dtype(), context);
   array.data = tensor.data();
   array.shape.assign(tensor.shape().begin(), tensor.shape().end());
   array.strides.assign(tensor.strides().begin(), tensor.strides().end());
@@ -75,7 +75,7 @@ Status jit::computeSavedResults(const attn::KernelFunction &kernel, Span<const A
 Result<std::unique_ptr<ReferenceKernel>> ReferenceKernel::create(attn::KernelFunction kernel) {
   // What a kernel asks of its callers does not depend on who carries it out: an image without entries says it.
   mlir::OwningOpRef<mlir::ModuleOp> nothing = mlir::ModuleOp::create(kernel.function.getLoc());
-  mlir::FailureOr<runtime::KernelImage> image = image::describeImage(kernel, *nothing);
+  mlir::FailureOr<runtime::KernelImage> image = describe::describeImage(kernel, *nothing);
   if (failed(image))
     return reported();
   return std::unique_ptr<ReferenceKernel>(new ReferenceKernel(std::move(*image), std::move(kernel)));

@@ -33,7 +33,7 @@ Result<std::unique_ptr<SimKernel>> SimKernel::create(Session &session, const att
   buildTilePipeline(pm);
   if (failed(pm.run(**module)))
     return reported();
-  FailureOr<runtime::KernelImage> image = image::describeImage(kernel, **module);
+  FailureOr<runtime::KernelImage> image = describe::describeImage(kernel, **module);
   if (failed(image))
     return reported();
   image->target = "sim:" + cast<attn::GpuTargetAttr>(target).getArch().str();

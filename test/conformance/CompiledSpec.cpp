@@ -148,7 +148,7 @@ Result<std::unique_ptr<CompiledSpec>> CompiledSpec::compileWithoutPass(const std
   cpu::buildCpuPipeline(cpu);
   if (failed(buildWithoutPass(tiles, pass)) || failed(tiles.run(*module)))
     return (*spec)->explain({"the pipeline without '" + pass.str() + "' failed"});
-  FailureOr<runtime::KernelImage> image = image::describeImage((*spec)->kernel(), *module);
+  FailureOr<runtime::KernelImage> image = describe::describeImage((*spec)->kernel(), *module);
   if (failed(image) || failed(cpu.run(*module)))
     return (*spec)->explain({"code generation failed"});
   cpu::setScratchSizes(*image, *module);

@@ -60,9 +60,9 @@ static Result<jit::Shapes> readShapes(const attn::KernelFunction &kernel, runtim
     const auto *tensor = std::get_if<Tensor>(&value);
     if (!tensor)
       continue;
-    if (tensor->dtype() != image::elementDType(argument))
+    if (tensor->dtype() != describe::elementDType(argument))
       return Error{"argument '" + argument.name + "': expected " +
-                   std::string(runtime::name(image::elementDType(argument))) + ", got " +
+                   std::string(runtime::name(describe::elementDType(argument))) + ", got " +
                    std::string(runtime::name(tensor->dtype()))};
     if (tensor->shape().size() != argument.dims.size())
       return Error{"argument '" + argument.name + "': expected rank " + std::to_string(argument.dims.size()) +

@@ -22,10 +22,10 @@ TEST(ElementTypes, AreTheSameInAllRooms) {
   for (mlir::Type type :
        {mlir::Type(b.getF64Type()), mlir::Type(b.getF32Type()), mlir::Type(b.getF16Type()), mlir::Type(b.getBF16Type()),
         mlir::Type(b.getI1Type()), mlir::Type(b.getI8Type()), mlir::Type(b.getI32Type()), mlir::Type(b.getI64Type())}) {
-    std::optional<DType> dtype = image::toDType(type);
+    std::optional<DType> dtype = describe::toDType(type);
     ASSERT_TRUE(dtype.has_value() && getElementKind(type).has_value());
     SCOPED_TRACE(std::string(runtime::name(*dtype)));
-    EXPECT_EQ(image::toType(*dtype, &context), type);
+    EXPECT_EQ(describe::toType(*dtype, &context), type);
     EXPECT_NE(attn::getRegionType(type), 0u);
     // The same bytes are the same number.
     for (double number : {0.0, 1.0, 0.1, 100.0, -3.3}) {
@@ -37,10 +37,10 @@ TEST(ElementTypes, AreTheSameInAllRooms) {
           << number;
     }
   }
-  EXPECT_EQ(image::toDType(b.getIndexType()), DType::I64);
+  EXPECT_EQ(describe::toDType(b.getIndexType()), DType::I64);
   EXPECT_EQ(getElementKind(b.getIndexType()), getElementKind(b.getI64Type()));
   for (mlir::Type type : {mlir::Type(b.getTF32Type()), mlir::Type(b.getIntegerType(4)), mlir::Type(b.getNoneType())}) {
-    EXPECT_FALSE(image::toDType(type).has_value());
+    EXPECT_FALSE(describe::toDType(type).has_value());
     EXPECT_FALSE(getElementKind(type).has_value());
     EXPECT_EQ(attn::getRegionType(type), 0u);
   }
