@@ -12,6 +12,16 @@
 #include <cstdio>
 #include <cstdlib>
 
+using attnc::image::ArgSpec;
+using attnc::image::ContentRule;
+using attnc::image::DType;
+using attnc::image::Error;
+using attnc::image::PageRule;
+using attnc::image::PositionRule;
+using attnc::image::Result;
+using attnc::image::Span;
+using attnc::image::Status;
+
 namespace attnc::runtime {
 namespace {
 

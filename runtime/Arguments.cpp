@@ -14,6 +14,21 @@
 #include <cstdlib>
 #include <numeric>
 
+using attnc::image::ArgKind;
+using attnc::image::ArgRole;
+using attnc::image::ArgSpec;
+using attnc::image::BoxRule;
+using attnc::image::DimSpec;
+using attnc::image::Error;
+using attnc::image::KernelImage;
+using attnc::image::maxTensorMapSize;
+using attnc::image::PageRule;
+using attnc::image::Result;
+using attnc::image::Span;
+using attnc::image::Status;
+using attnc::image::tensorMapStrideEnd;
+using attnc::image::tensorMapUnitBytes;
+
 namespace attnc::runtime {
 namespace {
 

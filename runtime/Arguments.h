@@ -47,15 +47,16 @@ struct BoundArguments {
 };
 
 /// How many slots an argument takes.
-int64_t numSlots(const ArgSpec &arg);
+int64_t numSlots(const image::ArgSpec &arg);
 
 /// The first slot of each argument, and last the number of all slots.
-std::vector<int64_t> slotOffsets(const KernelImage &image);
+std::vector<int64_t> slotOffsets(const image::KernelImage &image);
 
 /// Whether `rule` holds for tensors in an argument block of `image`, whose arguments
 /// begin at `offsets`: the copy unit can take boxes of all of them as they are, or
 /// not. A dimension along which one element stands for all has no boxes.
-bool holds(const BoxRule &rule, const KernelImage &image, Span<const int64_t> offsets, Span<const int64_t> slots);
+bool holds(const image::BoxRule &rule, const image::KernelImage &image, image::Span<const int64_t> offsets,
+           image::Span<const int64_t> slots);
 
 /// Checks `values`, one for each argument of `image` in its order, and builds
 /// the argument block. Checked: number and kinds of arguments; rank, element
@@ -66,8 +67,8 @@ bool holds(const BoxRule &rule, const KernelImage &image, Span<const int64_t> of
 ///
 /// All tensors must lie in `space`. The content of length tensors is checked on
 /// the host only: to read a device would make a launch wait for it.
-Result<BoundArguments> bindArguments(const KernelImage &image, Span<const ArgValue> values,
-                                     MemorySpace space = MemorySpace::Host);
+image::Result<BoundArguments> bindArguments(const image::KernelImage &image, image::Span<const ArgValue> values,
+                                            MemorySpace space = MemorySpace::Host);
 
 } // namespace attnc::runtime
 

@@ -10,6 +10,14 @@
 
 #include <algorithm>
 
+using attnc::image::Error;
+using attnc::image::KernelEntry;
+using attnc::image::KernelImage;
+using attnc::image::Span;
+using attnc::image::Status;
+using attnc::image::WorkspacePlaces;
+using attnc::image::WorkspaceRule;
+
 namespace attnc::runtime {
 
 /// Adds the slots of a view of a workspace to an argument block: address, sizes and strides, as those of a tensor.

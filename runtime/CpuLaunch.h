@@ -26,8 +26,8 @@ using CpuEntry = void (*)(const int64_t *arguments, int64_t tile, void *scratch)
 /// the pool (`ThreadPool::peakScratchBytes`), and the workspace, which does not.
 /// Fails, with nothing run, when a grid cannot be computed or the memory is not to
 /// be had.
-Status runCpu(const KernelImage &image, Span<const CpuEntry> entries, const BoundArguments &arguments,
-              ThreadPool &pool);
+image::Status runCpu(const image::KernelImage &image, image::Span<const CpuEntry> entries,
+                     const BoundArguments &arguments, ThreadPool &pool);
 
 } // namespace attnc::runtime
 

@@ -4,6 +4,9 @@
 
 #include "runtime/Random.h"
 
+using attnc::image::normalAt;
+using attnc::image::uniformAt;
+
 namespace attnc::runtime {
 
 void fillUniform(const Tensor &tensor, uint64_t seed, uint64_t stream, double low, double high) {

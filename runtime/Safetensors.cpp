@@ -16,6 +16,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+using attnc::image::DType;
+using attnc::image::Error;
+using attnc::image::Result;
+using attnc::image::Span;
+
 namespace attnc::runtime {
 
 Result<SafetensorsFile> SafetensorsFile::open(const std::string &path) {

@@ -24,7 +24,7 @@ namespace attnc::runtime {
 /// What the header says of one tensor.
 struct SafetensorsEntry {
   std::string name;
-  DType dtype = DType::F32;
+  image::DType dtype = image::DType::F32;
   Dims shape;
   uint64_t begin = 0; ///< first byte, counted from the start of the data
   uint64_t end = 0;   ///< one past the last byte
@@ -53,14 +53,14 @@ inline constexpr size_t maxSafetensorsRank = 64;
 /// allows; a repeated name; an element type not in `DType`; a negative or
 /// overflowing size; offsets that leave the data, overlap, leave gaps, or do
 /// not fit the shape.
-Result<SafetensorsHeader> parseSafetensorsHeader(Span<const uint8_t> file, std::string_view fileName);
+image::Result<SafetensorsHeader> parseSafetensorsHeader(image::Span<const uint8_t> file, std::string_view fileName);
 
 /// An open file: its bytes mapped, its header checked.
 class SafetensorsFile {
 public:
   /// Maps and checks the file at `path`. Must not be truncated by others while
   /// it is open.
-  static Result<SafetensorsFile> open(const std::string &path);
+  static image::Result<SafetensorsFile> open(const std::string &path);
 
   /// The tensors, in the order of their data.
   const std::vector<SafetensorsEntry> &entries() const { return header.entries; }
@@ -75,7 +75,7 @@ public:
   /// a copy where the file does not align its elements. Writes to it do not
   /// reach the file. Fails for an unknown name, and for a BOOL byte that is not
   /// 0 or 1.
-  Result<Tensor> tensor(std::string_view name) const;
+  image::Result<Tensor> tensor(std::string_view name) const;
 
 private:
   /// The entry called `name`, or null.
@@ -97,8 +97,8 @@ struct NamedTensor {
 class SafetensorsData {
 public:
   /// Lays `tensors` out. Fails for a repeated or reserved name, and for a name or text that is not UTF-8.
-  static Result<SafetensorsData> layOut(Span<const NamedTensor> tensors,
-                                        const std::map<std::string, std::string> &metadata = {});
+  static image::Result<SafetensorsData> layOut(image::Span<const NamedTensor> tensors,
+                                               const std::map<std::string, std::string> &metadata = {});
 
   /// Calls `write` with the bytes of the file, piece after piece.
   void forEachPiece(const std::function<void(const void *, size_t)> &write) const;

@@ -13,6 +13,12 @@
 #include <set>
 #include <tuple>
 
+using attnc::image::DType;
+using attnc::image::Error;
+using attnc::image::parseSafetensorsDType;
+using attnc::image::Result;
+using attnc::image::Span;
+
 namespace attnc::runtime {
 namespace {
 

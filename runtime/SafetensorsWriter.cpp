@@ -12,6 +12,11 @@
 #include <array>
 #include <tuple>
 
+using attnc::image::Error;
+using attnc::image::Result;
+using attnc::image::Span;
+using attnc::image::Status;
+
 namespace attnc::runtime {
 namespace {
 

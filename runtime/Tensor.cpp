@@ -11,6 +11,12 @@
 #include <algorithm>
 #include <cstring>
 
+using attnc::image::DType;
+using attnc::image::Error;
+using attnc::image::FunctionRef;
+using attnc::image::Result;
+using attnc::image::Span;
+
 namespace attnc::runtime {
 namespace {
 

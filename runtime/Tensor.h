@@ -31,14 +31,14 @@ using Dims = std::vector<int64_t>;
 
 /// The number of elements of `shape`: 1 for rank 0, nothing when a size is
 /// negative or the product passes 2^63 - 1.
-std::optional<int64_t> countElements(Span<const int64_t> shape);
+std::optional<int64_t> countElements(image::Span<const int64_t> shape);
 
 /// The strides, in elements, of a row-major tensor of `shape`, whose number of
 /// elements must be countable.
-Dims rowMajorStrides(Span<const int64_t> shape);
+Dims rowMajorStrides(image::Span<const int64_t> shape);
 
 /// `shape` for messages: "2x3", or "scalar" for rank 0.
-std::string shapeString(Span<const int64_t> shape);
+std::string shapeString(image::Span<const int64_t> shape);
 
 /// Where elements lie.
 enum class MemorySpace : uint8_t {
@@ -58,28 +58,29 @@ public:
   /// A new row-major tensor, aligned to 64 bytes, with unspecified elements.
   /// Pages are not touched, so memory that is never written costs nothing.
   /// Fails for a negative size, a size past 2^63 - 1 bytes and lack of memory.
-  static Result<Tensor> allocate(DType dtype, Span<const int64_t> shape);
+  static image::Result<Tensor> allocate(image::DType dtype, image::Span<const int64_t> shape);
 
   /// A tensor over memory that already exists, with `strides` in elements. Kept
   /// alive by `owner` if there is one, else by the caller. Shape and strides
   /// have equal ranks; nothing else is checked here.
-  static Tensor stridedView(void *data, DType dtype, Span<const int64_t> shape, Span<const int64_t> strides,
-                            std::shared_ptr<void> owner = nullptr);
+  static Tensor stridedView(void *data, image::DType dtype, image::Span<const int64_t> shape,
+                            image::Span<const int64_t> strides, std::shared_ptr<void> owner = nullptr);
 
   /// A row-major tensor over memory that already exists; the number of elements
   /// of `shape` must be countable.
-  static Tensor view(void *data, DType dtype, Span<const int64_t> shape, std::shared_ptr<void> owner = nullptr);
+  static Tensor view(void *data, image::DType dtype, image::Span<const int64_t> shape,
+                     std::shared_ptr<void> owner = nullptr);
 
   /// A tensor of strides in elements over device memory: `address` is that of
   /// the element with index 0 in every dimension.
-  static Tensor deviceView(uint64_t address, DType dtype, Span<const int64_t> shape, Span<const int64_t> strides,
-                           std::shared_ptr<void> owner = nullptr);
+  static Tensor deviceView(uint64_t address, image::DType dtype, image::Span<const int64_t> shape,
+                           image::Span<const int64_t> strides, std::shared_ptr<void> owner = nullptr);
 
   /// Where the elements lie.
   MemorySpace space() const { return memory; }
 
   /// The element type.
-  DType dtype() const { return type; }
+  image::DType dtype() const { return type; }
 
   /// The number of dimensions.
   int64_t rank() const { return static_cast<int64_t>(sizes.size()); }
@@ -119,21 +120,21 @@ public:
 
   /// The offset of an element from `data()`, in elements. `index` has one
   /// position for each dimension, each inside its size.
-  int64_t offsetOf(Span<const int64_t> index) const;
+  int64_t offsetOf(image::Span<const int64_t> index) const;
 
   /// The offset, in elements, of the element that is `linear`-th in row-major
   /// order of the indices, whatever the strides.
   int64_t offsetOfLinear(int64_t linear) const;
 
   /// Reads or writes one element, converted as in `DType.h`.
-  double loadAsDouble(Span<const int64_t> index) const;
+  double loadAsDouble(image::Span<const int64_t> index) const;
   double loadLinear(int64_t linear) const;
-  void storeAsDouble(Span<const int64_t> index, double value) const;
+  void storeAsDouble(image::Span<const int64_t> index, double value) const;
   void storeLinear(int64_t linear, double value) const;
 
   /// Calls `visit(linear, element)` for every element in row-major order of the
   /// indices; cheaper than `offsetOfLinear` for each.
-  void forEach(FunctionRef<void(int64_t linear, void *element)> visit) const;
+  void forEach(image::FunctionRef<void(int64_t linear, void *element)> visit) const;
 
   /// Sets every element to `value`.
   void fill(double value) const;
@@ -144,15 +145,15 @@ public:
 
   /// The same elements in row-major order: this tensor if it is so already, a
   /// copy else. Fails as `allocate` does.
-  Result<Tensor> contiguous() const;
+  image::Result<Tensor> contiguous() const;
 
   /// A new row-major tensor of element type `dtype` with the elements converted
   /// through double. Fails as `allocate` does.
-  Result<Tensor> converted(DType dtype) const;
+  image::Result<Tensor> converted(image::DType dtype) const;
 
   /// The same elements with dimension `i` of the result being dimension
   /// `permutation[i]` of this tensor. Shares the data.
-  Tensor transposedView(Span<const int64_t> permutation) const;
+  Tensor transposedView(image::Span<const int64_t> permutation) const;
 
   /// `size` positions of dimension `dimension` from `begin` on. Shares the
   /// data.
@@ -165,7 +166,7 @@ private:
     return static_cast<char *>(base) + offset * byteSize(type);
   }
 
-  DType type = DType::F32;
+  image::DType type = image::DType::F32;
   MemorySpace memory = MemorySpace::Host;
   Dims sizes = {0};
   Dims steps = {1};

@@ -20,6 +20,9 @@
 #include <unistd.h>
 #include <vector>
 
+using attnc::image::Error;
+using attnc::image::Status;
+
 namespace attnc::runtime {
 namespace {
 

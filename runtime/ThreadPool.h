@@ -28,11 +28,11 @@ class ThreadPool {
 public:
   /// One task of a call. No two tasks of one call run at the same time with the
   /// same `worker`, which is below `numWorkers()`.
-  using Task = FunctionRef<void(int64_t task, unsigned worker)>;
+  using Task = image::FunctionRef<void(int64_t task, unsigned worker)>;
 
   /// One task that has memory of its worker's own, aligned to 64 bytes, whose
   /// content is left from earlier tasks.
-  using ScratchTask = FunctionRef<void(int64_t task, unsigned worker, void *scratch)>;
+  using ScratchTask = image::FunctionRef<void(int64_t task, unsigned worker, void *scratch)>;
 
   /// A pool of `numWorkers` workers, of which the calling thread is one: it
   /// starts one thread fewer. 0 means one for each core that this process may
@@ -62,7 +62,7 @@ public:
   /// The same with `scratchBytes` of memory for each worker, kept by the pool
   /// from call to call and grown as needed. Fails, with no task run, where
   /// there is not so much memory.
-  Status parallelFor(int64_t tasks, int64_t scratchBytes, ScratchTask body);
+  image::Status parallelFor(int64_t tasks, int64_t scratchBytes, ScratchTask body);
 
   /// The most scratch memory that all workers together have held at once, in
   /// bytes. Safe to read at any time.

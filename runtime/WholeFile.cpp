@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 using namespace attnc;
-using namespace attnc::runtime;
+using image::Error;
+using image::Span;
+using image::Status;
 
 Error runtime::systemError(int number) { return Error{std::strerror(number)}; }
 

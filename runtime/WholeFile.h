@@ -13,15 +13,15 @@
 namespace attnc::runtime {
 
 /// The error that the system calls `number`.
-Error systemError(int number);
+image::Error systemError(int number);
 
 /// Writes all of `content` to an open file. What is larger than this process may write is an error, where the system
 /// would end the process by a signal.
-Status writeAll(int descriptor, Span<const uint8_t> content);
+image::Status writeAll(int descriptor, image::Span<const uint8_t> content);
 
 /// Writes `content` to a new file in the folder of `path`, and puts it in the place of `path`: a reader finds what
 /// was there before, or all of this. Where it fails, nothing has changed.
-Status replaceFile(const std::string &path, Span<const uint8_t> content);
+image::Status replaceFile(const std::string &path, image::Span<const uint8_t> content);
 
 } // namespace attnc::runtime
 

@@ -20,7 +20,7 @@ void buildCpuPipeline(mlir::OpPassManager &pm);
 int64_t columnsTogether(attn::CpuTargetAttr target);
 
 /// Enters in an image how much scratch memory its entries need; `llvmModule` has gone through `buildCpuPipeline`.
-void setScratchSizes(runtime::KernelImage &image, mlir::ModuleOp llvmModule);
+void setScratchSizes(image::KernelImage &image, mlir::ModuleOp llvmModule);
 
 /// Registers the passes and the pipeline `attnc-cpu` by name.
 void registerCpuPasses();

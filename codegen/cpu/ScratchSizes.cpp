@@ -9,8 +9,8 @@
 using namespace mlir;
 using namespace attnc;
 
-void cpu::setScratchSizes(runtime::KernelImage &image, ModuleOp llvmModule) {
-  for (runtime::KernelEntry &entry : image.entries)
+void cpu::setScratchSizes(image::KernelImage &image, ModuleOp llvmModule) {
+  for (image::KernelEntry &entry : image.entries)
     if (auto function = llvmModule.lookupSymbol<LLVM::LLVMFuncOp>(entry.symbol))
       if (auto bytes = function->getAttrOfType<IntegerAttr>(scratchBytesAttrName))
         entry.scratchBytes = bytes.getInt();

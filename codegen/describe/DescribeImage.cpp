@@ -12,22 +12,22 @@
 using namespace mlir;
 using namespace attnc;
 using attn::ArgumentUse;
-using runtime::GridRule;
+using image::GridRule;
 
-static_assert(attn::maxWorkspaceRows == runtime::maxWorkspaceRows, "programs count on what launches check");
-static_assert(tile::mostThreads == runtime::maxBlockThreads, "programs and launches know one largest block");
-static_assert(tile::copyUnitBytes == runtime::tensorMapUnitBytes, "programs and launches know one copy engine");
+static_assert(attn::maxWorkspaceRows == image::maxWorkspaceRows, "programs count on what launches check");
+static_assert(tile::mostThreads == image::maxBlockThreads, "programs and launches know one largest block");
+static_assert(tile::copyUnitBytes == image::tensorMapUnitBytes, "programs and launches know one copy engine");
 
 /// The element type of an argument, where one can have it.
-static FailureOr<runtime::DType> dtypeOf(func::FuncOp function, Type type) {
-  std::optional<runtime::DType> dtype = describe::toDType(type);
-  if (dtype && *dtype != runtime::DType::F64)
+static FailureOr<image::DType> dtypeOf(func::FuncOp function, Type type) {
+  std::optional<image::DType> dtype = describe::toDType(type);
+  if (dtype && *dtype != image::DType::F64)
     return *dtype;
   return function.emitOpError() << "has an argument of element type " << type << ", which cannot be passed [S13]";
 }
 
 /// Limits that a use sets on a scalar, in addition to those of its other uses (S18).
-static void setLimits(runtime::ArgSpec &spec, ArgumentUse use) {
+static void setLimits(image::ArgSpec &spec, ArgumentUse use) {
   auto narrow = [&](double min, std::optional<double> max = std::nullopt) {
     spec.min = std::max(spec.min.value_or(min), min);
     if (max)
@@ -79,12 +79,12 @@ static int getKeyRows(const attn::KernelFunction &kernel, attn::KernelOpInterfac
 
 /// What the lengths of sequences hold, for each kernel and side that an argument gives them to (S11), and page tables
 /// (S19).
-static void setContent(runtime::ArgSpec &spec, const attn::KernelFunction &kernel, unsigned number) {
+static void setContent(image::ArgSpec &spec, const attn::KernelFunction &kernel, unsigned number) {
   auto isArgument = [&](Value value) {
     auto argument = dyn_cast_if_present<BlockArgument>(value);
     return argument && argument.getArgNumber() == number;
   };
-  auto add = [&](Value lengths, int symbol, runtime::ContentRule rule) {
+  auto add = [&](Value lengths, int symbol, image::ContentRule rule) {
     if (!isArgument(lengths))
       return;
     spec.content = rule;
@@ -93,10 +93,10 @@ static void setContent(runtime::ArgSpec &spec, const attn::KernelFunction &kerne
   };
   for (attn::KernelOpInterface op : kernel.kernels) {
     int queries = getQueryRows(kernel, op), keys = getKeyRows(kernel, op);
-    add(op.getQueryLengths(), queries, runtime::ContentRule::Lengths);
-    add(op.getKeyLengths(), keys, runtime::ContentRule::Lengths);
-    add(op.getQueryOffsets(), queries, runtime::ContentRule::CumulativeLengths);
-    add(op.getKeyOffsets(), keys, runtime::ContentRule::CumulativeLengths);
+    add(op.getQueryLengths(), queries, image::ContentRule::Lengths);
+    add(op.getKeyLengths(), keys, image::ContentRule::Lengths);
+    add(op.getQueryOffsets(), queries, image::ContentRule::CumulativeLengths);
+    add(op.getKeyOffsets(), keys, image::ContentRule::CumulativeLengths);
     if (!isArgument(op.getPageTable()))
       continue;
     auto lengths = dyn_cast_if_present<BlockArgument>(op.getKeyLengths());
@@ -106,29 +106,29 @@ static void setContent(runtime::ArgSpec &spec, const attn::KernelFunction &kerne
 }
 
 /// Where the queries stand that an argument moves, one rule for each kernel that it is the offset of (S2).
-static void setPositions(runtime::ArgSpec &spec, const attn::KernelFunction &kernel, unsigned number) {
+static void setPositions(image::ArgSpec &spec, const attn::KernelFunction &kernel, unsigned number) {
   for (attn::KernelOpInterface op : kernel.kernels) {
     auto offset = dyn_cast_if_present<BlockArgument>(op.getQOffset());
     if (!offset || offset.getArgNumber() != number)
       continue;
-    runtime::PositionRule rule{attn::minPosition, attn::maxPosition, getQueryRows(kernel, op)};
+    image::PositionRule rule{attn::minPosition, attn::maxPosition, getQueryRows(kernel, op)};
     if (op.getAlign() == attn::Alignment::BottomRight)
       rule.keys = getKeyRows(kernel, op);
     spec.positions.push_back(rule);
   }
 }
 
-static FailureOr<runtime::ArgSpec> describeArgument(const attn::KernelFunction &kernel,
-                                                    const attn::KernelArgument &argument, runtime::ArgRole role) {
-  runtime::ArgSpec spec;
+static FailureOr<image::ArgSpec> describeArgument(const attn::KernelFunction &kernel,
+                                                  const attn::KernelArgument &argument, image::ArgRole role) {
+  image::ArgSpec spec;
   spec.name = argument.name;
   spec.role = role;
-  spec.kind = argument.isTensor() ? runtime::ArgKind::Tensor : runtime::ArgKind::Scalar;
+  spec.kind = argument.isTensor() ? image::ArgKind::Tensor : image::ArgKind::Scalar;
   spec.isIndex = argument.type.isIndex();
   spec.unitInnerStride = argument.unitInnerStride;
   bool isOffsets = argument.isUsedAs(ArgumentUse::QueryOffsets) || argument.isUsedAs(ArgumentUse::KeyOffsets);
   Type element = getElementTypeOrSelf(argument.type);
-  FailureOr<runtime::DType> dtype = dtypeOf(kernel.function, element);
+  FailureOr<image::DType> dtype = dtypeOf(kernel.function, element);
   if (failed(dtype))
     return failure();
   spec.dtype = *dtype;
@@ -138,8 +138,7 @@ static FailureOr<runtime::ArgSpec> describeArgument(const attn::KernelFunction &
       return function.emitOpError() << "expected dimension " << spec.dims.size() << " of '" << argument.name
                                     << "' to be at most " << attn::maxSize << ", got " << dim.size << " [S18]";
     }
-    runtime::DimSpec out{ShapedType::isDynamic(dim.size) ? -1 : dim.size, dim.symbol, dim.broadcast, dim.extra,
-                         dim.unit};
+    image::DimSpec out{ShapedType::isDynamic(dim.size) ? -1 : dim.size, dim.symbol, dim.broadcast, dim.extra, dim.unit};
     // A computed index is clamped to the dimension, which must then hold something.
     if (dim.indexed == attn::IndexKind::Computed || isOffsets)
       out.minSize = 1;
@@ -182,10 +181,10 @@ static FailureOr<GridRule> describeGrid(AffineExpr expr, ArrayRef<GridRule> size
 }
 
 /// The launches that a program is for, as rules over the image's symbols; `sizes` are those of the grid's symbols.
-static FailureOr<runtime::LaunchRule> describeLaunches(tile::ProgramOp program, ArrayRef<GridRule> sizes) {
+static FailureOr<image::LaunchRule> describeLaunches(tile::ProgramOp program, ArrayRef<GridRule> sizes) {
   bool isKnown = true; // whether the runtime can evaluate what is asked for
   auto describe = [&](attn::SizesAttr condition) {
-    runtime::SizeCondition described;
+    image::SizeCondition described;
     for (attn::SizeRange range : condition.getRanges()) {
       FailureOr<GridRule> size =
           describeGrid(program.getLaunchSizes()->getResult(static_cast<unsigned>(range.size)), sizes);
@@ -195,7 +194,7 @@ static FailureOr<runtime::LaunchRule> describeLaunches(tile::ProgramOp program, 
     }
     return described;
   };
-  runtime::LaunchRule rule;
+  image::LaunchRule rule;
   if (std::optional<attn::SizesAttr> when = program.getWhen())
     rule.when = describe(*when);
   if (std::optional<ArrayAttr> unless = program.getUnless())
@@ -208,17 +207,17 @@ static FailureOr<runtime::LaunchRule> describeLaunches(tile::ProgramOp program, 
 
 std::string describe::getEntryName(tile::ProgramOp program) { return (program.getName() + "_entry").str(); }
 
-FailureOr<runtime::KernelImage> describe::describeImage(const attn::KernelFunction &kernel, ModuleOp tileModule) {
-  runtime::KernelImage image;
+FailureOr<image::KernelImage> describe::describeImage(const attn::KernelFunction &kernel, ModuleOp tileModule) {
+  image::KernelImage image;
   func::FuncOp function = kernel.function;
   image.name = function.getName().str();
   for (const std::string &symbol : kernel.symbols)
     image.symbols.push_back(symbol);
-  auto add = [&](const attn::KernelArgument &argument, runtime::ArgRole role) -> LogicalResult {
-    FailureOr<runtime::ArgSpec> spec = describeArgument(kernel, argument, role);
+  auto add = [&](const attn::KernelArgument &argument, image::ArgRole role) -> LogicalResult {
+    FailureOr<image::ArgSpec> spec = describeArgument(kernel, argument, role);
     if (failed(spec))
       return failure();
-    if (role == runtime::ArgRole::Input) {
+    if (role == image::ArgRole::Input) {
       setContent(*spec, kernel, image.args.size());
       setPositions(*spec, kernel, image.args.size());
     }
@@ -226,17 +225,17 @@ FailureOr<runtime::KernelImage> describe::describeImage(const attn::KernelFuncti
     return success();
   };
   for (const attn::KernelArgument &argument : kernel.inputs)
-    if (failed(add(argument, runtime::ArgRole::Input)))
+    if (failed(add(argument, image::ArgRole::Input)))
       return failure();
   for (const attn::KernelArgument &argument : kernel.outputs)
-    if (failed(add(argument, runtime::ArgRole::Output)))
+    if (failed(add(argument, image::ArgRole::Output)))
       return failure();
 
   for (auto program : tileModule.getOps<tile::ProgramOp>()) {
     SmallVector<GridRule> sizes;
     ArrayRef<int64_t> pairs = program.getGridSizes();
     for (size_t pair = 0; pair < pairs.size(); pair += 2) {
-      const runtime::DimSpec &dim = image.args[pairs[pair]].dims[pairs[pair + 1]];
+      const image::DimSpec &dim = image.args[pairs[pair]].dims[pairs[pair + 1]];
       GridRule size = dim.size >= 0 ? GridRule::constant(dim.size) : GridRule::symbol(dim.symbol);
       if (dim.size < 0 && dim.unit > 1)
         size = GridRule::combine(GridRule::Op::CeilDiv, size, GridRule::constant(dim.unit));
@@ -247,7 +246,7 @@ FailureOr<runtime::KernelImage> describe::describeImage(const attn::KernelFuncti
     FailureOr<GridRule> grid = describeGrid(program.getGrid().getResult(0), sizes);
     if (failed(grid))
       return program.emitOpError("has a grid that the runtime cannot evaluate");
-    runtime::KernelEntry entry;
+    image::KernelEntry entry;
     entry.symbol = getEntryName(program);
     entry.grid = *grid;
     if (program.countWorkspaces())
@@ -262,7 +261,7 @@ FailureOr<runtime::KernelImage> describe::describeImage(const attn::KernelFuncti
         if (known == image.workspaces.end())
           image.workspaces.push_back(workspace.getName().str());
       }
-    FailureOr<runtime::LaunchRule> launches = describeLaunches(program, sizes);
+    FailureOr<image::LaunchRule> launches = describeLaunches(program, sizes);
     if (failed(launches))
       return failure();
     entry.launches = std::move(*launches);

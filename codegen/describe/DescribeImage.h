@@ -14,7 +14,7 @@ namespace attnc::describe {
 /// What every target tells the runtime of a kernel: arguments and their limits from the function of the spec, entries
 /// and grid rules from the tile programs of `tileModule`, which are still there. What else a target knows (code,
 /// scratch memory, threads) it adds.
-mlir::FailureOr<runtime::KernelImage> describeImage(const attn::KernelFunction &kernel, mlir::ModuleOp tileModule);
+mlir::FailureOr<image::KernelImage> describeImage(const attn::KernelFunction &kernel, mlir::ModuleOp tileModule);
 
 /// The name that the entry of a tile program has in the code.
 std::string getEntryName(tile::ProgramOp program);

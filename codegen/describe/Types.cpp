@@ -6,7 +6,7 @@
 #include "mlir/IR/Builders.h"
 
 using namespace attnc;
-using runtime::DType;
+using image::DType;
 
 std::optional<DType> describe::toDType(mlir::Type type) {
   if (type.isF32())

@@ -11,13 +11,13 @@
 namespace attnc::describe {
 
 /// The runtime's name of a scalar or element type; nothing for a type that no argument has. `index` is I64.
-std::optional<runtime::DType> toDType(mlir::Type type);
+std::optional<image::DType> toDType(mlir::Type type);
 
 /// The type that `dtype` is in MLIR.
-mlir::Type toType(runtime::DType dtype, mlir::MLIRContext *context);
+mlir::Type toType(image::DType dtype, mlir::MLIRContext *context);
 
 /// The element type of an argument's tensor, or the type of a scalar.
-runtime::DType elementDType(const attn::KernelArgument &argument);
+image::DType elementDType(const attn::KernelArgument &argument);
 
 } // namespace attnc::describe
 

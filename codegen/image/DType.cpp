@@ -13,7 +13,7 @@
 #include <cstring>
 #include <limits>
 
-namespace attnc::runtime {
+namespace attnc::image {
 namespace {
 
 /// What is known of one element type. `mantissaBits` does not count the leading
@@ -238,4 +238,4 @@ double maxFinite(DType dtype) {
   }
 }
 
-} // namespace attnc::runtime
+} // namespace attnc::image

@@ -14,7 +14,7 @@
 #include <optional>
 #include <string_view>
 
-namespace attnc::runtime {
+namespace attnc::image {
 
 /// An element type. The values are part of the serialized kernel image.
 enum class DType : uint8_t {
@@ -82,6 +82,6 @@ double ulp(DType dtype, double magnitude);
 /// The largest finite value of `dtype`.
 double maxFinite(DType dtype);
 
-} // namespace attnc::runtime
+} // namespace attnc::image
 
 #endif // ATTNC_CODEGEN_IMAGE_DTYPE_H

@@ -21,7 +21,7 @@
 #include <string>
 #include <utility>
 
-namespace attnc::runtime {
+namespace attnc::image {
 
 /// One line for the user: starts lower-case, ends without a period.
 struct Error {
@@ -102,6 +102,6 @@ private:
   Error failure;
 };
 
-} // namespace attnc::runtime
+} // namespace attnc::image
 
 #endif // ATTNC_CODEGEN_IMAGE_ERROR_H

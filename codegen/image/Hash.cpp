@@ -9,7 +9,7 @@
 
 #include <cstring>
 
-namespace attnc::runtime {
+namespace attnc::image {
 namespace {
 
 constexpr uint64_t prime1 = 0x9E3779B185EBCA87;
@@ -66,4 +66,4 @@ uint64_t hash64(Span<const uint8_t> bytes) {
   return hash ^ (hash >> 32);
 }
 
-} // namespace attnc::runtime
+} // namespace attnc::image

@@ -13,11 +13,11 @@
 
 #include <cstdint>
 
-namespace attnc::runtime {
+namespace attnc::image {
 
 /// The XXH64 of `bytes` with seed 0.
 uint64_t hash64(Span<const uint8_t> bytes);
 
-} // namespace attnc::runtime
+} // namespace attnc::image
 
 #endif // ATTNC_CODEGEN_IMAGE_HASH_H

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace attnc::runtime {
+namespace attnc::image {
 namespace {
 
 using Op = GridRule::Op;
@@ -381,4 +381,4 @@ Status verify(const KernelImage &image) {
   return {};
 }
 
-} // namespace attnc::runtime
+} // namespace attnc::image

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-namespace attnc::runtime {
+namespace attnc::image {
 
 /// What one dimension of a tensor argument must be.
 struct DimSpec {
@@ -344,6 +344,6 @@ std::vector<uint8_t> serialize(const KernelImage &image);
 /// input. The image is verified.
 Result<KernelImage> deserialize(Span<const uint8_t> bytes);
 
-} // namespace attnc::runtime
+} // namespace attnc::image
 
 #endif // ATTNC_CODEGEN_IMAGE_KERNELIMAGE_H

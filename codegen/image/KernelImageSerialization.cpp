@@ -19,7 +19,7 @@
 
 #include <cstring>
 
-namespace attnc::runtime {
+namespace attnc::image {
 namespace {
 
 constexpr char magic[8] = {'A', 'T', 'T', 'N', 'C', 'K', 'I', '\n'};
@@ -328,4 +328,4 @@ Result<KernelImage> deserialize(Span<const uint8_t> bytes) {
   return image;
 }
 
-} // namespace attnc::runtime
+} // namespace attnc::image

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #endif
 
-namespace attnc::runtime {
+namespace attnc::image {
 
 bool permitMatrixTiles() {
 #if defined(__x86_64__) && defined(__linux__)
@@ -22,4 +22,4 @@ bool permitMatrixTiles() {
 #endif
 }
 
-} // namespace attnc::runtime
+} // namespace attnc::image

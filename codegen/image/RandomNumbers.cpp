@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-namespace attnc::runtime {
+namespace attnc::image {
 namespace {
 
 /// The lower 32 bits.
@@ -54,4 +54,4 @@ double normalAt(uint64_t seed, uint64_t stream, uint64_t index) {
   return std::sqrt(-2 * std::log(radius)) * std::cos(twoPi * angle);
 }
 
-} // namespace attnc::runtime
+} // namespace attnc::image

@@ -12,7 +12,7 @@
 #include <array>
 #include <cstdint>
 
-namespace attnc::runtime {
+namespace attnc::image {
 
 /// Four random words for `counter` under `key`.
 std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
@@ -23,6 +23,6 @@ double uniformAt(uint64_t seed, uint64_t stream, uint64_t index);
 /// The `index`-th number of `stream`, normal with mean 0 and variance 1.
 double normalAt(uint64_t seed, uint64_t stream, uint64_t index);
 
-} // namespace attnc::runtime
+} // namespace attnc::image
 
 #endif // ATTNC_CODEGEN_IMAGE_RANDOMNUMBERS_H

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace attnc::runtime {
+namespace attnc::image {
 
 /// A borrowed view of `size()` values of type `T` that lie one after another.
 template <typename T>
@@ -111,6 +111,6 @@ private:
   Return (*trampoline)(void *, Params...);
 };
 
-} // namespace attnc::runtime
+} // namespace attnc::image
 
 #endif // ATTNC_CODEGEN_IMAGE_SPAN_H

@@ -86,7 +86,7 @@ extern "C" void *__wrap_malloc(size_t bytes) {
 // NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp,readability-identifier-naming)
 
 /// Does `work` in a guard; `reserve` is freed before an error is put into words.
-static runtime::Status run(llvm::function_ref<void()> work, bool catchesNew, void *reserve) {
+static image::Status run(llvm::function_ref<void()> work, bool catchesNew, void *reserve) {
   static std::once_flag once;
   std::call_once(once, [] {
     llvm::install_fatal_error_handler(leaveForFault);
@@ -99,9 +99,9 @@ static runtime::Status run(llvm::function_ref<void()> work, bool catchesNew, voi
   if (setjmp(guard.place) != 0) { // NOLINT(cert-err52-cpp)
     current = outer;
     std::free(reserve);
-    return runtime::Error{std::string(guard.wantsMemory ? "the compiler was refused memory: "
-                                                        : "the compiler gave up, which is a fault of attnc: ") +
-                          guard.reason.data()};
+    return image::Error{std::string(guard.wantsMemory ? "the compiler was refused memory: "
+                                                      : "the compiler gave up, which is a fault of attnc: ") +
+                        guard.reason.data()};
   }
   work();
   current = outer;
@@ -109,18 +109,18 @@ static runtime::Status run(llvm::function_ref<void()> work, bool catchesNew, voi
   return {};
 }
 
-runtime::Status codegen::runGuarded(llvm::function_ref<void()> work) {
+image::Status codegen::runGuarded(llvm::function_ref<void()> work) {
   return run(work, /*catchesNew=*/false, /*reserve=*/nullptr);
 }
 
-runtime::Status codegen::runCompiler(llvm::function_ref<void()> work) {
+image::Status codegen::runCompiler(llvm::function_ref<void()> work) {
   // Each time: a thread without a guard puts the one before back.
   if (std::new_handler known = std::set_new_handler(refuseNew); known != refuseNew)
     previousHandler = known;
   void *reserve = std::malloc(reserveBytes);
   // Short enough for a string to hold in itself.
   if (!reserve)
-    return runtime::Error{"out of memory"};
+    return image::Error{"out of memory"};
   return run(work, /*catchesNew=*/true, reserve);
 }
 

@@ -12,9 +12,9 @@
 
 using namespace attnc;
 using namespace attnc::codegen;
+using image::Result;
 using llvm::SmallString;
 using llvm::StringRef;
-using runtime::Result;
 
 namespace fs = llvm::sys::fs;
 
@@ -32,7 +32,7 @@ Result<ProgramResult> codegen::runProgram(StringRef program, llvm::ArrayRef<std:
                                               /*SecondsToWait=*/0, /*MemoryLimit=*/0, &why, &notStarted);
   // A negative code is that of a program that was not started, or that crashed.
   if (notStarted || result.exitCode < 0)
-    return runtime::Error{program.str() + " did not run to its end: " + why};
+    return image::Error{program.str() + " did not run to its end: " + why};
   Result<std::string> outputText = output->read(), logText = log->read();
   if (!outputText || !logText)
     return outputText ? logText.takeError() : outputText.takeError();
@@ -45,7 +45,7 @@ Result<TemporaryFile> TemporaryFile::create(StringRef prefix, StringRef suffix, 
   int descriptor = -1;
   SmallString<128> name;
   if (std::error_code error = fs::createTemporaryFile(prefix, suffix, descriptor, name))
-    return runtime::Error{"no temporary file can be made: " + error.message()};
+    return image::Error{"no temporary file can be made: " + error.message()};
   TemporaryFile file(name.str().str());
   llvm::raw_fd_ostream os(descriptor, /*shouldClose=*/true);
   os << content;
@@ -53,7 +53,7 @@ Result<TemporaryFile> TemporaryFile::create(StringRef prefix, StringRef suffix, 
   if (os.has_error()) {
     std::string why = os.error().message();
     os.clear_error();
-    return runtime::Error{"cannot write " + file.path() + ": " + why};
+    return image::Error{"cannot write " + file.path() + ": " + why};
   }
   return Result<TemporaryFile>(std::move(file));
 }
@@ -67,6 +67,6 @@ TemporaryFile::~TemporaryFile() {
 Result<std::string> TemporaryFile::read() const {
   auto buffer = llvm::MemoryBuffer::getFile(filePath);
   if (!buffer)
-    return runtime::Error{"cannot read " + filePath + ": " + buffer.getError().message()};
+    return image::Error{"cannot read " + filePath + ": " + buffer.getError().message()};
   return (*buffer)->getBuffer().str();
 }

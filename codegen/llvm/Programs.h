@@ -20,14 +20,14 @@ struct ProgramResult {
 };
 
 /// Runs the program at `path` and waits for it. Fails where it cannot be started or ends by a signal.
-runtime::Result<ProgramResult> runProgram(llvm::StringRef path, llvm::ArrayRef<std::string> arguments);
+image::Result<ProgramResult> runProgram(llvm::StringRef path, llvm::ArrayRef<std::string> arguments);
 
 /// A file with a name of its own in the system's folder for temporary files, which goes with this object.
 class TemporaryFile {
 public:
   /// Makes one, named after `prefix` and `suffix`, that holds `content`.
-  static runtime::Result<TemporaryFile> create(llvm::StringRef prefix, llvm::StringRef suffix,
-                                               llvm::StringRef content = "");
+  static image::Result<TemporaryFile> create(llvm::StringRef prefix, llvm::StringRef suffix,
+                                             llvm::StringRef content = "");
 
   TemporaryFile(TemporaryFile &&other) : filePath(std::move(other.filePath)) { other.filePath.clear(); }
   TemporaryFile &operator=(TemporaryFile &&) = delete;
@@ -37,7 +37,7 @@ public:
   const std::string &path() const { return filePath; }
 
   /// What it holds now.
-  runtime::Result<std::string> read() const;
+  image::Result<std::string> read() const;
 
   /// Leaves the file where it is.
   void keep() { filePath.clear(); }

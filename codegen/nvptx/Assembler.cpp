@@ -12,8 +12,8 @@ using namespace attnc::nvptx;
 using codegen::ProgramResult;
 using codegen::runProgram;
 using codegen::TemporaryFile;
+using image::Result;
 using llvm::StringRef;
-using runtime::Result;
 
 /// Where programs and libraries of the toolkit are looked for, for messages.
 static std::string places() { return "the PATH, " + cudaPlaces.str(); }
@@ -47,7 +47,7 @@ static Result<AssembledKernel> assembleByPtxas(const std::string &program, const
     if (report.find(sign) != std::string::npos)
       return AssembledKernel();
   if (result->exitCode != 0)
-    return runtime::Error{"ptxas: " + summarizeAssemblerErrors(report)};
+    return image::Error{"ptxas: " + summarizeAssemblerErrors(report)};
   Result<std::string> bytes = output->read();
   if (!bytes)
     return bytes.takeError();
@@ -69,17 +69,17 @@ static Result<AssembledKernel> assembleBy(const AssemblerOptions &options, const
     if (std::string program = findCudaProgram("ptxas"); !program.empty())
       return assembleByPtxas(program, ptx, arch, options.keepLines, level);
     if (!any)
-      return runtime::Error{"there is no ptxas in " + places()};
+      return image::Error{"there is no ptxas in " + places()};
   }
   if (assembler == Assembler::NvJitLink || (any && !ptx.exchangesRegisters)) {
     if (hasNvJitLink())
       return assembleByNvJitLink(ptx.text, arch, level);
     if (!any)
-      return runtime::Error{"there is no libnvJitLink in the loader's path, " + places()};
+      return image::Error{"there is no libnvJitLink in the loader's path, " + places()};
   }
   if (options.required)
-    return runtime::Error{"nothing assembles this kernel: there is no ptxas in " + places() +
-                          "; 'pip install nvidia-cuda-nvcc' gives one"};
+    return image::Error{"nothing assembles this kernel: there is no ptxas in " + places() +
+                        "; 'pip install nvidia-cuda-nvcc' gives one"};
   return AssembledKernel();
 }
 
@@ -89,10 +89,10 @@ Result<AssembledKernel> nvptx::assemble(const PtxModule &ptx, StringRef arch, co
     kernel = assembleBy(options, ptx, arch, leastOptimized);
   bool mayBeEmpty = options.assembler == Assembler::None || (options.assembler == Assembler::Auto && !options.required);
   if (kernel && kernel->cubin.empty() && !mayBeEmpty)
-    return runtime::Error{"the assembler is too old for " + arch.str() + " or for this version of PTX"};
+    return image::Error{"the assembler is too old for " + arch.str() + " or for this version of PTX"};
   if (kernel || !options.keepRefused)
     return kernel;
-  runtime::Error error = kernel.takeError();
+  image::Error error = kernel.takeError();
   if (Result<TemporaryFile> file = TemporaryFile::create("attnc-refused", "ptx", ptx.text)) {
     error.message += "; the PTX is in " + file->path();
     file->keep();
@@ -110,7 +110,7 @@ std::string nvptx::describeAssembler() {
 Result<std::string> nvptx::disassemble(llvm::ArrayRef<uint8_t> cubin) {
   std::string program = findCudaProgram("nvdisasm");
   if (program.empty())
-    return runtime::Error{"there is no nvdisasm in " + places() + "; 'pip install nvidia-cuda-nvdisasm' gives one"};
+    return image::Error{"there is no nvdisasm in " + places() + "; 'pip install nvidia-cuda-nvdisasm' gives one"};
   StringRef bytes(reinterpret_cast<const char *>(cubin.data()), cubin.size());
   Result<TemporaryFile> input = TemporaryFile::create("attnc", "cubin", bytes);
   if (!input)
@@ -119,6 +119,6 @@ Result<std::string> nvptx::disassemble(llvm::ArrayRef<uint8_t> cubin) {
   if (!result)
     return result.takeError();
   if (result->exitCode != 0)
-    return runtime::Error{"nvdisasm: " + StringRef(result->log).trim().str()};
+    return image::Error{"nvdisasm: " + StringRef(result->log).trim().str()};
   return std::move(result->output);
 }

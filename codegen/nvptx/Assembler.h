@@ -60,15 +60,15 @@ struct AssembledKernel {
 /// kernels whose warps share registers unevenly are rather left to the driver than to nvJitLink. Kernels that spill
 /// more than `mostSpilled` are assembled again, at `leastOptimized`. The toolkit's PTX compiler is no choice: it comes
 /// as a static library (nvptxcompiler_static), which cannot be opened at run time.
-runtime::Result<AssembledKernel> assemble(const PtxModule &ptx, llvm::StringRef arch,
-                                          const AssemblerOptions &options = {});
+image::Result<AssembledKernel> assemble(const PtxModule &ptx, llvm::StringRef arch,
+                                        const AssemblerOptions &options = {});
 
 /// What `assemble` would take by itself, with what tells it from another version: its place, size and time. Empty where
 /// there is nothing.
 std::string describeAssembler();
 
 /// The machine code of `cubin` as text, by nvdisasm; an error says where it was looked for.
-runtime::Result<std::string> disassemble(llvm::ArrayRef<uint8_t> cubin);
+image::Result<std::string> disassemble(llvm::ArrayRef<uint8_t> cubin);
 
 } // namespace attnc::nvptx
 

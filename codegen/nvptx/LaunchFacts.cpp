@@ -27,8 +27,8 @@ static int64_t countParameterBytes(LLVM::LLVMFuncOp function) {
   return bytes;
 }
 
-LogicalResult nvptx::setLaunchFacts(runtime::KernelImage &image, ModuleOp llvmModule) {
-  for (runtime::KernelEntry &entry : image.entries) {
+LogicalResult nvptx::setLaunchFacts(image::KernelImage &image, ModuleOp llvmModule) {
+  for (image::KernelEntry &entry : image.entries) {
     auto function = llvmModule.lookupSymbol<LLVM::LLVMFuncOp>(entry.symbol);
     if (!function)
       return llvmModule.emitError() << "has no kernel '" << entry.symbol << "'";
@@ -48,23 +48,23 @@ LogicalResult nvptx::setLaunchFacts(runtime::KernelImage &image, ModuleOp llvmMo
     entry.tensorMaps.clear();
     if (ArrayAttr maps = facts.getTensorMaps())
       for (auto map : maps.getAsRange<tile::TensorMapAttr>()) {
-        runtime::TensorMapSpec &spec = entry.tensorMaps.emplace_back();
+        image::TensorMapSpec &spec = entry.tensorMaps.emplace_back();
         spec.arg = static_cast<int>(map.getArg());
         spec.box.assign(map.getBox().asArrayRef().begin(), map.getBox().asArrayRef().end());
         spec.swizzleBytes = static_cast<int>(map.getSwizzle());
         if (DenseI64ArrayAttr order = map.getOrder())
           spec.order.assign(order.asArrayRef().begin(), order.asArrayRef().end());
       }
-    if (entry.tensorMaps.size() > runtime::maxEntryTensorMaps)
+    if (entry.tensorMaps.size() > image::maxEntryTensorMaps)
       return emitError(function.getLoc())
-             << "expected at most " << runtime::maxEntryTensorMaps << " tensors for the copy unit in one kernel, got "
+             << "expected at most " << image::maxEntryTensorMaps << " tensors for the copy unit in one kernel, got "
              << entry.tensorMaps.size();
   }
   return success();
 }
 
-void nvptx::setAssemblerFacts(runtime::KernelImage &image, const AssemblerReport &report) {
-  for (runtime::KernelEntry &entry : image.entries)
+void nvptx::setAssemblerFacts(image::KernelImage &image, const AssemblerReport &report) {
+  for (image::KernelEntry &entry : image.entries)
     if (const EntryReport *facts = report.find(entry.symbol)) {
       entry.registers = facts->registers;
       entry.spillBytes = static_cast<int>(std::max(facts->spillStoreBytes, facts->spillLoadBytes));

@@ -9,8 +9,8 @@
 
 using namespace attnc;
 using namespace attnc::nvptx;
+using image::Result;
 using llvm::StringRef;
-using runtime::Result;
 
 namespace {
 
@@ -102,11 +102,11 @@ Result<AssembledKernel> nvptx::assembleByNvJitLink(StringRef ptx, StringRef arch
   AssembledKernel kernel;
   if (library.addData(handle, inputPtx, text.c_str(), text.size() + 1, "kernel") != 0 ||
       library.complete(handle) != 0 || library.getCubinSize(handle, &size) != 0)
-    return runtime::Error{"nvJitLink: " +
-                          summarizeAssemblerErrors(readCudaLog(handle, library.getErrorLogSize, library.getErrorLog))};
+    return image::Error{"nvJitLink: " +
+                        summarizeAssemblerErrors(readCudaLog(handle, library.getErrorLogSize, library.getErrorLog))};
   kernel.cubin.resize(size);
   if (library.getCubin(handle, kernel.cubin.data()) != 0)
-    return runtime::Error{"nvJitLink does not hand out what it made"};
+    return image::Error{"nvJitLink does not hand out what it made"};
   kernel.report = parseAssemblerLog(readCudaLog(handle, library.getInfoLogSize, library.getInfoLog));
   kernel.by = "nvJitLink";
   kernel.level = level;

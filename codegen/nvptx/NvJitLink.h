@@ -17,7 +17,7 @@ std::string getNvJitLinkPath();
 
 /// Assembles `ptx` in this process, at a level of optimization; only where `hasNvJitLink()`. An empty result where the
 /// library does not know `arch`.
-runtime::Result<AssembledKernel> assembleByNvJitLink(llvm::StringRef ptx, llvm::StringRef arch, int level);
+image::Result<AssembledKernel> assembleByNvJitLink(llvm::StringRef ptx, llvm::StringRef arch, int level);
 
 } // namespace attnc::nvptx
 

@@ -11,10 +11,10 @@
 using namespace mlir;
 using namespace attnc;
 using namespace attnc::nvptx;
-using runtime::Error;
-using runtime::KernelImage;
-using runtime::Result;
-using runtime::Status;
+using image::Error;
+using image::KernelImage;
+using image::Result;
+using image::Status;
 using target::LoweredKernel;
 using target::Stage;
 

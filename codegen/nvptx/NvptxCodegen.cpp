@@ -249,7 +249,7 @@ FailureOr<nvptx::PtxModule> nvptx::emitPtx(ModuleOp llvmModule, attn::GpuTargetA
     pool.async([&, n] {
       if (!guarded)
         return emit(n);
-      if (runtime::Status status = codegen::runCompiler([&] { emit(n); }); !status)
+      if (image::Status status = codegen::runCompiler([&] { emit(n); }); !status)
         errors[n] = status.message();
     });
   pool.wait();

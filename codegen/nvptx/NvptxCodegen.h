@@ -41,10 +41,10 @@ void registerNvptxPasses();
 
 /// Enters in an image how its entries are launched, as `tile.launch` says; `llvmModule` has gone through
 /// `buildNvptxPipeline`. A kernel without the attribute is an error.
-mlir::LogicalResult setLaunchFacts(runtime::KernelImage &image, mlir::ModuleOp llvmModule);
+mlir::LogicalResult setLaunchFacts(image::KernelImage &image, mlir::ModuleOp llvmModule);
 
 /// Enters in an image what the assembler says of its entries.
-void setAssemblerFacts(runtime::KernelImage &image, const AssemblerReport &report);
+void setAssemblerFacts(image::KernelImage &image, const AssemblerReport &report);
 
 /// Translates and optimises a module of the LLVM and NVVM dialects to LLVM IR text.
 mlir::FailureOr<std::string> emitLlvmText(mlir::ModuleOp llvmModule, attn::GpuTargetAttr target);

@@ -56,11 +56,11 @@ private:
       return failure();
     nvptx::AssemblerOptions options;
     options.required = true;
-    runtime::Result<nvptx::AssembledKernel> kernel = nvptx::assemble(*ptx, target.getArch(), options);
+    image::Result<nvptx::AssembledKernel> kernel = nvptx::assemble(*ptx, target.getArch(), options);
     if (!kernel)
       return getOperation().emitError() << kernel.message();
     if (as == "sass") {
-      runtime::Result<std::string> text = nvptx::disassemble(kernel->cubin);
+      image::Result<std::string> text = nvptx::disassemble(kernel->cubin);
       if (!text)
         return getOperation().emitError() << text.message();
       return std::move(*text);

@@ -13,8 +13,8 @@
 
 using namespace attnc;
 using namespace attnc::nvrtc;
+using image::Result;
 using llvm::StringRef;
-using runtime::Result;
 
 namespace {
 
@@ -89,12 +89,12 @@ static std::string summarizeErrors(StringRef log) {
 static Result<CompiledCuda> compileAt(int level, const CudaSource &source, StringRef arch, bool toPtx) {
   const Library *library = findLibrary();
   if (!library)
-    return runtime::Error{explainMissing()};
+    return image::Error{explainMissing()};
   Library::Program program = nullptr;
   std::string header = getDeviceHeader().str();
   const char *headers[] = {header.c_str()}, *names[] = {"attnc_device.cuh"};
   if (int result = library->create(&program, source.text.c_str(), source.name.c_str(), 1, headers, names))
-    return runtime::Error{std::string("NVRTC: ") + library->errorText(result)};
+    return image::Error{std::string("NVRTC: ") + library->errorText(result)};
   llvm::scope_exit destroy([&] { library->destroy(&program); });
 
   std::string number = arch.substr(arch.find('_') + 1).str();
@@ -106,7 +106,7 @@ static Result<CompiledCuda> compileAt(int level, const CudaSource &source, Strin
   int result = library->compile(program, static_cast<int>(options.size()), options.data());
   std::string log = nvptx::readCudaLog(program, library->logSize, library->log);
   if (result)
-    return runtime::Error{std::string("NVRTC: ") + (log.empty() ? library->errorText(result) : summarizeErrors(log))};
+    return image::Error{std::string("NVRTC: ") + (log.empty() ? library->errorText(result) : summarizeErrors(log))};
 
   CompiledCuda compiled;
   compiled.report = nvptx::parseAssemblerLog(log);
@@ -114,10 +114,10 @@ static Result<CompiledCuda> compileAt(int level, const CudaSource &source, Strin
   auto get = toPtx ? library->ptx : library->cubin;
   size_t size = 0;
   if (getSize(program, &size) != 0)
-    return runtime::Error{"NVRTC does not hand out what it made"};
+    return image::Error{"NVRTC does not hand out what it made"};
   compiled.code.resize(size);
   if (size == 0 || get(program, reinterpret_cast<char *>(compiled.code.data())) != 0)
-    return runtime::Error{"NVRTC does not hand out what it made"};
+    return image::Error{"NVRTC does not hand out what it made"};
   return compiled;
 }
 

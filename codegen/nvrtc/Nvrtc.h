@@ -30,7 +30,7 @@ struct CompiledCuda {
 ///
 /// Products and sums are not fused unless the source says so: what the kernels of attnc compute does not depend on what
 /// compiles them.
-runtime::Result<CompiledCuda> compileCuda(const CudaSource &source, llvm::StringRef arch, bool toPtx);
+image::Result<CompiledCuda> compileCuda(const CudaSource &source, llvm::StringRef arch, bool toPtx);
 
 /// Which library that is, and what tells it from another version; empty where there is none.
 std::string describeNvrtc();

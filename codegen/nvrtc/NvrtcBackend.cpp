@@ -24,10 +24,10 @@ namespace attnc::nvrtc {
 using namespace mlir;
 using namespace attnc;
 using namespace attnc::nvrtc;
-using runtime::Error;
-using runtime::KernelImage;
-using runtime::Result;
-using runtime::Status;
+using image::Error;
+using image::KernelImage;
+using image::Result;
+using image::Status;
 using target::LoweredKernel;
 using target::Stage;
 
@@ -129,7 +129,7 @@ static std::string writeChecks(const LoweredKernel &kernel) {
   std::string checks = "\n#line 1 \"entries that attnc launches\"\n#include \"attnc_device.cuh\"\n"
                        "namespace attnc {\n";
   ModuleOp module = kernel.module;
-  for (const runtime::KernelEntry &entry : kernel.image.entries) {
+  for (const image::KernelEntry &entry : kernel.image.entries) {
     std::string types = CudaWriter::listParameterTypes(module.lookupSymbol<LLVM::LLVMFuncOp>(entry.symbol));
     checks += "static_assert(isSame<decltype(" + entry.symbol + "), void(" + types + ")>, \"expected " + entry.symbol +
               "(" + types + ")\");\n";

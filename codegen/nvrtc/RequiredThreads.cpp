@@ -6,9 +6,9 @@
 
 using namespace attnc;
 
-void nvrtc::requireThreads(std::string &ptx, llvm::ArrayRef<runtime::KernelEntry> entries) {
+void nvrtc::requireThreads(std::string &ptx, llvm::ArrayRef<image::KernelEntry> entries) {
   const std::string bound = ".maxntid ";
-  for (const runtime::KernelEntry &entry : entries) {
+  for (const image::KernelEntry &entry : entries) {
     size_t start = ptx.find(".entry " + entry.symbol + "(");
     if (start == std::string::npos)
       continue;

@@ -16,7 +16,7 @@ namespace attnc::nvrtc {
 /// and `__block_size__` makes blocks clusters as well. Not knowing it, the assembler puts what one elected thread does
 /// into loops over threads that differ, and spills registers of producers. Entries whose source bounds them otherwise
 /// stay as they are.
-void requireThreads(std::string &ptx, llvm::ArrayRef<runtime::KernelEntry> entries);
+void requireThreads(std::string &ptx, llvm::ArrayRef<image::KernelEntry> entries);
 
 } // namespace attnc::nvrtc
 

@@ -16,8 +16,8 @@
 
 using namespace llvm;
 using namespace attnc;
-using runtime::KernelImage;
-using runtime::Result;
+using image::KernelImage;
+using image::Result;
 
 static constexpr StringLiteral imports[] = {"attnc_linked_launch", "attnc_linked_get_kernel", "attnc_linked_call",
                                             "attnc_linked_unload"};
@@ -72,7 +72,7 @@ private:
 
 Constant *GlueBuilder::addEntries() {
   SmallVector<Constant *> addresses;
-  for (const runtime::KernelEntry &entry : object.image.entries) {
+  for (const image::KernelEntry &entry : object.image.entries) {
     Constant *address = module.getOrInsertGlobal(entry.symbol, Type::getInt8Ty(context));
     cast<GlobalVariable>(address)->setVisibility(GlobalValue::HiddenVisibility);
     addresses.push_back(address);
@@ -82,7 +82,7 @@ Constant *GlueBuilder::addEntries() {
 }
 
 void GlueBuilder::addKernel() {
-  const std::vector<uint8_t> bytes = runtime::serialize(object.image);
+  const std::vector<uint8_t> bytes = image::serialize(object.image);
   auto *image = cast<GlobalVariable>(
       addConstant(ConstantDataArray::get(context, bytes), object.image.name + "_image", GlobalValue::ExternalLinkage));
   image->setAlignment(Align(16));
@@ -152,7 +152,7 @@ Result<SmallVector<char, 0>> shared::writeGlue(const SharedObject &object) {
   std::unique_ptr<TargetMachine> machine = codegen::createMachine(
       Triple(sys::getProcessTriple()), /*processor=*/"", /*features=*/"", CodeGenOptLevel::Default, Reloc::PIC_);
   if (!machine)
-    return runtime::Error{"LLVM has no code generator for this machine"};
+    return image::Error{"LLVM has no code generator for this machine"};
   // The loader of today's systems knows no .dtors.
   machine->Options.UseInitArray = true;
   codegen::LlvmModule glue(std::move(machine));
@@ -162,6 +162,6 @@ Result<SmallVector<char, 0>> shared::writeGlue(const SharedObject &object) {
   GlueBuilder(*glue.module, object).build();
   auto code = codegen::writeCode(glue, CodeGenFileType::ObjectFile);
   if (failed(code))
-    return runtime::Error{glue.error};
+    return image::Error{glue.error};
   return std::move(*code);
 }

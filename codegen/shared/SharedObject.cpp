@@ -15,9 +15,9 @@ using namespace llvm;
 using namespace attnc;
 using codegen::ProgramResult;
 using codegen::TemporaryFile;
-using runtime::KernelImage;
-using runtime::Result;
-using runtime::Status;
+using image::KernelImage;
+using image::Result;
+using image::Status;
 
 /// The names of linkers in the PATH, those that are liked best first.
 static constexpr StringLiteral linkers[] = {"ld.lld", "ld.lld-22", "ld"};
@@ -30,14 +30,14 @@ Status shared::checkName(const KernelImage &image) {
   // What begins with an underscore is C's, and after "__tvm_ffi_" TVM FFI's.
   StringRef name = image.name;
   if (name.empty() || !isAlpha(name.front()) || !all_of(name, [](char c) { return isAlnum(c) || c == '_'; }))
-    return runtime::Error{"functions of C are named after the kernel: expected a letter, then letters, digits and "
-                          "underscores, got '" +
-                          image.name + "'"};
+    return image::Error{"functions of C are named after the kernel: expected a letter, then letters, digits and "
+                        "underscores, got '" +
+                        image.name + "'"};
   // "attnc_kernel_launch" is what the library exports, and what the object itself would then call by mistake.
   if (any_of(listExports(image), [](StringRef exported) { return exported.starts_with("attnc_"); }))
-    return runtime::Error{"functions of C are named after the kernel: expected a name that gives none which begins "
-                          "with 'attnc_', as those of libattnc-runtime do, got '" +
-                          image.name + "'"};
+    return image::Error{"functions of C are named after the kernel: expected a name that gives none which begins "
+                        "with 'attnc_', as those of libattnc-runtime do, got '" +
+                        image.name + "'"};
   return {};
 }
 
@@ -45,23 +45,23 @@ static Result<std::string> findLinker() {
   for (StringRef name : linkers)
     if (ErrorOr<std::string> found = sys::findProgramByName(name))
       return *found;
-  return runtime::Error{"a shared object takes a linker: there is no " +
-                        join(std::begin(linkers), std::end(linkers), ", no ") + " in the PATH"};
+  return image::Error{"a shared object takes a linker: there is no " +
+                      join(std::begin(linkers), std::end(linkers), ", no ") + " in the PATH"};
 }
 
 /// Fails where the code of `image`, an object of this CPU, calls what no library has.
 static Status checkCode(const KernelImage &image, StringRef code) {
   auto object = object::ObjectFile::createELFObjectFile(MemoryBufferRef(code, image.name));
   if (!object)
-    return runtime::Error{toString(object.takeError())};
+    return image::Error{toString(object.takeError())};
   for (const object::SymbolRef &symbol : (*object)->symbols()) {
     Expected<uint32_t> flags = symbol.getFlags();
     Expected<StringRef> name = symbol.getName();
     if (!flags || !name)
-      return runtime::Error{toString(flags ? name.takeError() : flags.takeError())};
+      return image::Error{toString(flags ? name.takeError() : flags.takeError())};
     if ((*flags & object::SymbolRef::SF_Undefined) && is_contained(missingFunctions, *name))
-      return runtime::Error{"kernel '" + image.name + "' calls '" + name->str() +
-                            "', which no shared library has; a CPU with instructions for 16-bit floats needs no call"};
+      return image::Error{"kernel '" + image.name + "' calls '" + name->str() +
+                          "', which no shared library has; a CPU with instructions for 16-bit floats needs no call"};
   }
   return {};
 }
@@ -115,7 +115,7 @@ Status Link::addLibrary(StringRef name, ArrayRef<StringLiteral> functions, uint1
     stub.Symbols.back().Type = ifs::IFSSymbolType::Func;
   }
   if (Error error = ifs::writeBinaryStub(files.back().path(), stub))
-    return runtime::Error{toString(std::move(error))};
+    return image::Error{toString(std::move(error))};
   return {};
 }
 
@@ -132,8 +132,8 @@ Result<std::string> Link::run(std::vector<std::string> options) {
   if (!result)
     return result.takeError();
   if (result->exitCode != 0)
-    return runtime::Error{*linker + " cannot link the shared object: " +
-                          StringRef(result->output + result->log).trim().split('\n').first.str()};
+    return image::Error{*linker + " cannot link the shared object: " +
+                        StringRef(result->output + result->log).trim().split('\n').first.str()};
   return output->read();
 }
 
@@ -141,7 +141,7 @@ Result<std::string> Link::run(std::vector<std::string> options) {
 static Result<uint16_t> readMachine(StringRef code) {
   auto object = object::ObjectFile::createELFObjectFile(MemoryBufferRef(code, "the glue"));
   if (!object)
-    return runtime::Error{toString(object.takeError())};
+    return image::Error{toString(object.takeError())};
   return static_cast<uint16_t>(cast<object::ELFObjectFileBase>(**object).getEMachine());
 }
 

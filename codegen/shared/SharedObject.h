@@ -17,23 +17,23 @@ namespace attnc::shared {
 
 /// The shared object of `image`, which is for a GPU or for this kind of CPU.
 struct SharedObject {
-  const runtime::KernelImage &image;
+  const image::KernelImage &image;
   llvm::StringRef fileName;                ///< what programs that are linked with it look for
   std::optional<llvm::StringRef> features; ///< what the code needs of a CPU, "+avx2,+fma"; nothing for GPUs
 };
 
 /// Whether functions of C can be named after `image`: an error says what its name should be.
-runtime::Status checkName(const runtime::KernelImage &image);
+image::Status checkName(const image::KernelImage &image);
 
 /// The bytes of `object`, by the linker that is found in the PATH.
-runtime::Result<std::string> link(const SharedObject &object);
+image::Result<std::string> link(const SharedObject &object);
 
 /// The relocatable object with the image and the functions around it; the code of a CPU's kernel is an object of its
 /// own.
-runtime::Result<llvm::SmallVector<char, 0>> writeGlue(const SharedObject &object);
+image::Result<llvm::SmallVector<char, 0>> writeGlue(const SharedObject &object);
 
 /// What the object exports, by the name of its kernel.
-std::vector<std::string> listExports(const runtime::KernelImage &image);
+std::vector<std::string> listExports(const image::KernelImage &image);
 
 /// What it takes of libattnc-runtime.
 llvm::ArrayRef<llvm::StringLiteral> listImports();

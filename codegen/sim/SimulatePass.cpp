@@ -75,7 +75,7 @@ LogicalResult TileSimulate::addTensor(tile::ProgramOp program, unsigned number, 
   void *data = inputs.storage.back().data();
   for (int64_t n = 0; n < elements; ++n)
     attn::storeElement(*kind, data, n,
-                       isa<FloatType>(element) ? runtime::normalAt(seed, number, static_cast<uint64_t>(n))
+                       isa<FloatType>(element) ? image::normalAt(seed, number, static_cast<uint64_t>(n))
                                                : static_cast<double>(n * distance));
   inputs.values.emplace_back(attn::HostArray::dense(element, data, shape));
   return success();

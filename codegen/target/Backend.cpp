@@ -10,9 +10,9 @@ using namespace attnc::target;
 
 Backend::~Backend() = default;
 
-runtime::Status Backend::setCodeFrom(LoweredKernel &kernel, const SourceFile &source) const {
-  return runtime::Error{"expected a target whose kernels are CUDA C++ for '" + source.name + "', as nvrtc, got " +
-                        getName(kernel.target)};
+image::Status Backend::setCodeFrom(LoweredKernel &kernel, const SourceFile &source) const {
+  return image::Error{"expected a target whose kernels are CUDA C++ for '" + source.name + "', as nvrtc, got " +
+                      getName(kernel.target)};
 }
 
 static std::vector<const Backend *> &registry() {

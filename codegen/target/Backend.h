@@ -25,8 +25,8 @@ struct Stage {
 /// A kernel that `Backend::buildPipeline` has lowered.
 struct LoweredKernel {
   mlir::ModuleOp module;
-  runtime::KernelImage &image; ///< all but its code
-  mlir::Attribute target;      ///< the machine that it is for
+  image::KernelImage &image; ///< all but its code
+  mlir::Attribute target;    ///< the machine that it is for
 };
 
 /// A kernel as text, written or changed by hand.
@@ -43,8 +43,8 @@ public:
 
   /// The machine called `name` ("cpu", "nvptx:sm_90a"), as the attribute that passes read; nothing where the name is
   /// not of this backend's kind. An error says which machines there are.
-  virtual std::optional<runtime::Result<mlir::Attribute>> parse(mlir::MLIRContext *context,
-                                                                llvm::StringRef name) const = 0;
+  virtual std::optional<image::Result<mlir::Attribute>> parse(mlir::MLIRContext *context,
+                                                              llvm::StringRef name) const = 0;
 
   /// How to write the names that `parse` takes, for messages.
   virtual std::string describeNames() const = 0;
@@ -66,17 +66,17 @@ public:
   virtual void buildPipeline(mlir::OpPassManager &pm) const = 0;
 
   /// Enters in an image how its entries are launched; `module` has gone through `buildPipeline`.
-  virtual mlir::LogicalResult setFacts(runtime::KernelImage &image, mlir::ModuleOp module) const = 0;
+  virtual mlir::LogicalResult setFacts(image::KernelImage &image, mlir::ModuleOp module) const = 0;
 
   /// What `kernel` is at `stage`, one of `getStages`.
-  virtual runtime::Result<std::string> emit(LoweredKernel &kernel, llvm::StringRef stage) const = 0;
+  virtual image::Result<std::string> emit(LoweredKernel &kernel, llvm::StringRef stage) const = 0;
 
   /// Enters the code of `kernel` in its image.
-  virtual runtime::Status setCode(LoweredKernel &kernel) const = 0;
+  virtual image::Status setCode(LoweredKernel &kernel) const = 0;
 
   /// The same with `source` in the place of what `emit` would print of `kernel`; its entries are to have the same names
   /// and parameters. An error where kernels of this kind have no text that can be compiled.
-  virtual runtime::Status setCodeFrom(LoweredKernel &kernel, const SourceFile &source) const;
+  virtual image::Status setCodeFrom(LoweredKernel &kernel, const SourceFile &source) const;
 };
 
 /// Adds a backend, which must live as long as the program. Not while kernels are compiled.

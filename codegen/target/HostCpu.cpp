@@ -19,7 +19,7 @@ static int64_t cacheBytes(int name, int64_t otherwise) {
 
 attn::CpuTargetAttr target::getHostCpu(MLIRContext *context) {
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
-  bool tiles = host.lookup("amx-bf16") && host.lookup("avx512bf16") && runtime::permitMatrixTiles();
+  bool tiles = host.lookup("amx-bf16") && host.lookup("avx512bf16") && image::permitMatrixTiles();
   SmallVector<std::string> features;
   for (const auto &feature : host)
     if (feature.second && (tiles || !feature.first().starts_with("amx")))

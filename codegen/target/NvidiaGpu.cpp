@@ -8,8 +8,8 @@
 
 using namespace mlir;
 using namespace attnc;
-using runtime::Error;
-using runtime::Result;
+using image::Error;
+using image::Result;
 
 namespace {
 

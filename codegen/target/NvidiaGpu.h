@@ -19,7 +19,7 @@ attn::GpuTargetAttr getNvidiaGpu(mlir::MLIRContext *context, llvm::StringRef arc
 
 /// The machine of a target's name, "KIND" or "KIND:ARCH": the default without an architecture, and an error with one
 /// that is not known.
-runtime::Result<attn::GpuTargetAttr> parseNvidiaGpu(mlir::MLIRContext *context, llvm::StringRef name);
+image::Result<attn::GpuTargetAttr> parseNvidiaGpu(mlir::MLIRContext *context, llvm::StringRef name);
 
 /// The same machine, with CUDA C++ in the place of LLVM on the way to its code.
 attn::GpuTargetAttr throughCuda(attn::GpuTargetAttr gpu);

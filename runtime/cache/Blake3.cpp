@@ -13,7 +13,7 @@
 
 using namespace attnc;
 using namespace attnc::cache;
-using runtime::Span;
+using image::Span;
 
 namespace {
 

@@ -24,7 +24,7 @@ namespace attnc::cache {
 using Digest = std::array<uint8_t, 32>;
 
 /// The BLAKE3 of `bytes`.
-Digest blake3(runtime::Span<const uint8_t> bytes);
+Digest blake3(image::Span<const uint8_t> bytes);
 
 /// `digest` in 64 hexadecimal digits, in lower case.
 std::string toHex(const Digest &digest);

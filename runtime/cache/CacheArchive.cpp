@@ -9,10 +9,10 @@
 
 using namespace attnc;
 using namespace attnc::cache;
-using runtime::Error;
-using runtime::Result;
-using runtime::Span;
-using runtime::Status;
+using image::Error;
+using image::Result;
+using image::Span;
+using image::Status;
 
 /// Whether this version can read `file`.
 static bool isReadable(const FileName &name, Span<const uint8_t> file) {

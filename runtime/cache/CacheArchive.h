@@ -23,12 +23,12 @@ struct ArchiveCounts {
 };
 
 /// An archive of all that is whole in `directory`.
-runtime::Result<Bytes> exportArchive(const CacheDirectory &directory, ArchiveCounts &counts);
+image::Result<Bytes> exportArchive(const CacheDirectory &directory, ArchiveCounts &counts);
 
 /// Adds what `archive` holds to `directory`, which is made where it is not there. Kernels take the place of those of
 /// the same key, and aliases add to what is known of their request. An archive that is damaged anywhere is an error,
 /// and nothing is added.
-runtime::Result<ArchiveCounts> importArchive(const CacheDirectory &directory, runtime::Span<const uint8_t> archive);
+image::Result<ArchiveCounts> importArchive(const CacheDirectory &directory, image::Span<const uint8_t> archive);
 
 } // namespace attnc::cache
 

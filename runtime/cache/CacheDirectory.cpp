@@ -19,10 +19,10 @@
 
 using namespace attnc;
 using namespace attnc::cache;
-using runtime::Error;
-using runtime::Result;
-using runtime::Span;
-using runtime::Status;
+using image::Error;
+using image::Result;
+using image::Span;
+using image::Status;
 using runtime::systemError;
 
 /// The largest file that is read.
@@ -173,7 +173,7 @@ void CacheDirectory::touch(const FileName &name) const { setTime(pathOf(name), n
 void CacheDirectory::remove(const FileName &name) const { ::unlink(pathOf(name).c_str()); }
 
 /// Calls `visit` with the name of each file in `directory`.
-static Status forEachName(const std::string &directory, runtime::FunctionRef<void(std::string_view)> visit) {
+static Status forEachName(const std::string &directory, image::FunctionRef<void(std::string_view)> visit) {
   DIR *open = ::opendir(directory.c_str());
   if (!open)
     return systemError(errno);

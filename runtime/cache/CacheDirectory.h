@@ -37,17 +37,17 @@ public:
   std::string pathOf(const FileName &name) const { return directory + '/' + nameOf(name.kind, name.key); }
 
   /// Makes the directory, and those that it lies in, where they are not there.
-  runtime::Status create() const;
+  image::Status create() const;
 
   /// What keeps files from being put there, without making anything; `create` may find more.
-  runtime::Status checkWritable() const;
+  image::Status checkWritable() const;
 
   /// The content of a file, or why there is none.
-  runtime::Result<Bytes> read(const FileName &name) const;
+  image::Result<Bytes> read(const FileName &name) const;
 
   /// Puts a file in the place of what was there. Fails with what was there left as
   /// it was.
-  runtime::Status write(const FileName &name, runtime::Span<const uint8_t> content) const;
+  image::Status write(const FileName &name, image::Span<const uint8_t> content) const;
 
   /// Marks a file as used now. Where that is refused, it is not.
   void touch(const FileName &name) const;
@@ -55,7 +55,7 @@ public:
   void remove(const FileName &name) const;
 
   /// All files, the least recently used first. Others in the directory are left out.
-  runtime::Result<std::vector<StoredFile>> list() const;
+  image::Result<std::vector<StoredFile>> list() const;
 
   /// Removes files, the least recently used first, until all have at most `bytes`, and what processes left that were
   /// ended while they wrote.
@@ -63,13 +63,13 @@ public:
 
   /// The lock of those who make the file called `name`.
   std::optional<CacheLock> lock(const FileName &name, std::chrono::milliseconds patience,
-                                runtime::FunctionRef<void()> onWait) const {
+                                image::FunctionRef<void()> onWait) const {
     return CacheLock::take(pathOf(name) + ".lock", patience, onWait);
   }
 
 private:
   /// Tries once to put a file in place.
-  runtime::Status writeOnce(const FileName &name, runtime::Span<const uint8_t> content) const;
+  image::Status writeOnce(const FileName &name, image::Span<const uint8_t> content) const;
 
   /// A time later than each that was given before, and this one where the clock says so.
   int64_t nextStamp() const;

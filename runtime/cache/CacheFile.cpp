@@ -22,11 +22,11 @@
 
 using namespace attnc;
 using namespace attnc::cache;
-using runtime::Error;
-using runtime::KernelImage;
-using runtime::Result;
-using runtime::Span;
-using runtime::Status;
+using image::Error;
+using image::KernelImage;
+using image::Result;
+using image::Span;
+using image::Status;
 
 namespace {
 
@@ -67,7 +67,7 @@ static Bytes pack(FileKind kind, const Digest &key, Span<const uint8_t> content)
   preamble.version = version;
   preamble.kind = static_cast<uint32_t>(kind);
   preamble.length = content.size();
-  preamble.hash = runtime::hash64(content);
+  preamble.hash = image::hash64(content);
   preamble.key = key;
   Bytes file(sizeof(preamble));
   std::memcpy(file.data(), &preamble, sizeof(preamble));
@@ -105,7 +105,7 @@ static Result<Span<const uint8_t>> unpack(FileKind kind, const Digest &key, Span
                  std::to_string(preamble->kind)};
   if (preamble->key != key)
     return Error{"the file of another key: " + toHex(preamble->key)};
-  if (runtime::hash64(content) != preamble->hash)
+  if (image::hash64(content) != preamble->hash)
     return Error{"damaged: content does not match its hash"};
   return content;
 }
@@ -122,14 +122,14 @@ static Result<Span<const uint8_t>> unpackOwn(FileKind kind, const Digest &key, S
 }
 
 Bytes cache::packEntry(const Digest &key, const KernelImage &image) {
-  return pack(FileKind::Entry, key, runtime::serialize(image));
+  return pack(FileKind::Entry, key, image::serialize(image));
 }
 
 Result<KernelImage> cache::unpackEntry(const Digest &key, Span<const uint8_t> file) {
   Result<Span<const uint8_t>> content = unpackOwn(FileKind::Entry, key, file);
   if (!content)
     return content.takeError();
-  return runtime::deserialize(*content);
+  return image::deserialize(*content);
 }
 
 Bytes cache::packAlias(const Digest &key, Span<const AliasTarget> targets) {

@@ -51,18 +51,18 @@ struct ArchivedFile {
 };
 
 /// The content of the file of an image, an alias or an archive.
-Bytes packEntry(const Digest &key, const runtime::KernelImage &image);
-Bytes packAlias(const Digest &key, runtime::Span<const AliasTarget> targets);
-Bytes packArchive(runtime::Span<const ArchivedFile> files);
+Bytes packEntry(const Digest &key, const image::KernelImage &image);
+Bytes packAlias(const Digest &key, image::Span<const AliasTarget> targets);
+Bytes packArchive(image::Span<const ArchivedFile> files);
 
 /// What a file holds that should be that of `key`. An error says what is wrong with
 /// it. What is of another version of attnc but whole is an error as well.
-runtime::Result<runtime::KernelImage> unpackEntry(const Digest &key, runtime::Span<const uint8_t> file);
-runtime::Result<std::vector<AliasTarget>> unpackAlias(const Digest &key, runtime::Span<const uint8_t> file);
-runtime::Result<std::vector<ArchivedFile>> unpackArchive(runtime::Span<const uint8_t> file);
+image::Result<image::KernelImage> unpackEntry(const Digest &key, image::Span<const uint8_t> file);
+image::Result<std::vector<AliasTarget>> unpackAlias(const Digest &key, image::Span<const uint8_t> file);
+image::Result<std::vector<ArchivedFile>> unpackArchive(image::Span<const uint8_t> file);
 
 /// Whether `file` is whole: of that kind and key, be it of this version or another.
-runtime::Status checkWhole(const FileName &name, runtime::Span<const uint8_t> file);
+image::Status checkWhole(const FileName &name, image::Span<const uint8_t> file);
 
 } // namespace attnc::cache
 

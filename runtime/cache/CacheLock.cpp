@@ -36,7 +36,7 @@ static bool tryLock(int descriptor) {
 }
 
 std::optional<CacheLock> CacheLock::take(const std::string &path, std::chrono::milliseconds patience,
-                                         runtime::FunctionRef<void()> onWait) {
+                                         image::FunctionRef<void()> onWait) {
   const Clock::time_point deadline = Clock::now() + patience;
   bool told = false;
   for (;;) {

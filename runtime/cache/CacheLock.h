@@ -24,7 +24,7 @@ public:
   /// had in that time, or at all: a process that was forked while its parent held
   /// the lock holds it on.
   static std::optional<CacheLock> take(const std::string &path, std::chrono::milliseconds patience,
-                                       runtime::FunctionRef<void()> onWait);
+                                       image::FunctionRef<void()> onWait);
 
   /// Removes the file at `path` if nobody holds it: one that a dead process left.
   static void removeIfFree(const std::string &path);

@@ -10,11 +10,11 @@
 
 using namespace attnc;
 using namespace attnc::cache;
-using runtime::FunctionRef;
-using runtime::KernelImage;
-using runtime::Result;
-using runtime::Span;
-using runtime::Status;
+using image::FunctionRef;
+using image::KernelImage;
+using image::Result;
+using image::Span;
+using image::Status;
 
 KernelCache::KernelCache(CacheOptions given) : options(std::move(given)) {
   if (!options.directory.empty())

@@ -43,7 +43,7 @@ enum class Origin { Memory, Disk, Compiler };
 
 /// An image, and where it came from.
 struct CachedImage {
-  std::shared_ptr<const runtime::KernelImage> image;
+  std::shared_ptr<const image::KernelImage> image;
   Origin origin = Origin::Compiler;
 };
 
@@ -57,11 +57,10 @@ public:
 
   /// The image of `key`. Where it is not here, `make` makes it, in one thread of one process at a time: the others wait
   /// and take what comes of it. An error is that of `make`, which is then asked again by each that waited.
-  runtime::Result<CachedImage> getOrMake(const Digest &key,
-                                         runtime::FunctionRef<runtime::Result<runtime::KernelImage>()> make);
+  image::Result<CachedImage> getOrMake(const Digest &key, image::FunctionRef<image::Result<image::KernelImage>()> make);
 
   /// Keeps an image, in place of what `key` had.
-  void put(const Digest &key, const runtime::KernelImage &image);
+  void put(const Digest &key, const image::KernelImage &image);
 
   /// The key of the kernel that `build` of the compiler made for a request.
   std::optional<Digest> findAlias(const Digest &request, const Digest &build);
@@ -78,23 +77,22 @@ public:
 private:
   struct Kept {
     Digest key;
-    std::shared_ptr<const runtime::KernelImage> image;
+    std::shared_ptr<const image::KernelImage> image;
   };
 
   std::optional<CachedImage> findInMemory(const Digest &key);
   std::optional<CachedImage> findOnDisk(const Digest &key);
 
   /// Keeps an image in memory.
-  void remember(const Digest &key, std::shared_ptr<const runtime::KernelImage> image);
+  void remember(const Digest &key, std::shared_ptr<const image::KernelImage> image);
 
   void forget(std::list<Kept>::iterator kept);
 
   /// What one thread does of `getOrMake` while others wait.
-  runtime::Result<CachedImage> makeAlone(const Digest &key,
-                                         runtime::FunctionRef<runtime::Result<runtime::KernelImage>()> make);
+  image::Result<CachedImage> makeAlone(const Digest &key, image::FunctionRef<image::Result<image::KernelImage>()> make);
 
   /// Writes a file, and tells once where that fails.
-  void write(const FileName &name, runtime::Span<const uint8_t> content);
+  void write(const FileName &name, image::Span<const uint8_t> content);
 
   /// Whether the directory is there; makes it at the first call.
   bool isReady();

@@ -7,11 +7,11 @@
 
 using namespace attnc;
 using namespace attnc::capi;
-using runtime::Error;
-using runtime::KernelImage;
-using runtime::Result;
-using runtime::Span;
-using runtime::Status;
+using image::Error;
+using image::KernelImage;
+using image::Result;
+using image::Span;
+using image::Status;
 
 const char *attnc_version() { return ATTNC_VERSION; }
 
@@ -56,7 +56,7 @@ static Result<attnc_kernel *> toHandle(Result<std::shared_ptr<LoadedKernel>> ker
 }
 
 Result<attnc_kernel *> capi::loadKernel(cuda::DeviceRef device, Span<const uint8_t> image) {
-  Result<KernelImage> kernel = runtime::deserialize(image);
+  Result<KernelImage> kernel = image::deserialize(image);
   if (!kernel)
     return kernel.takeError();
   return toHandle(loadOn(std::move(device), /*ordinal=*/0, *kernel));
@@ -76,7 +76,7 @@ static Result<std::shared_ptr<LoadedKernel>> loadOnCpu(const KernelImage &image)
 
 /// Loads the image that `options` give, where they say.
 static Result<attnc_kernel *> load(const attnc_load_options &options) {
-  Result<KernelImage> image = runtime::deserialize({static_cast<const uint8_t *>(options.image), options.image_bytes});
+  Result<KernelImage> image = image::deserialize({static_cast<const uint8_t *>(options.image), options.image_bytes});
   if (!image)
     return image.takeError();
   if (image->target.compare(0, 4, "cpu:") == 0)
@@ -115,7 +115,7 @@ attnc_error *attnc_kernel_get_info(const attnc_kernel *kernel, attnc_kernel_info
   facts.num_entries = image.entries.size();
   facts.origin = kernel->origin;
   facts.build = image.buildId.c_str();
-  for (const runtime::KernelEntry &entry : image.entries) {
+  for (const image::KernelEntry &entry : image.entries) {
     facts.shared_bytes = std::max<int64_t>(facts.shared_bytes, entry.sharedBytes);
     facts.threads = std::max<int32_t>(facts.threads, entry.threads);
   }
@@ -124,7 +124,7 @@ attnc_error *attnc_kernel_get_info(const attnc_kernel *kernel, attnc_kernel_info
 }
 
 /// Argument `index` of `kernel`.
-static Result<const runtime::ArgSpec *> argumentAt(const attnc_kernel *kernel, size_t index) {
+static Result<const image::ArgSpec *> argumentAt(const attnc_kernel *kernel, size_t index) {
   if (!kernel)
     return Error{"expected a kernel, got null"};
   const KernelImage &image = kernel->loaded->image();
@@ -134,15 +134,15 @@ static Result<const runtime::ArgSpec *> argumentAt(const attnc_kernel *kernel, s
 }
 
 attnc_error *attnc_kernel_get_argument(const attnc_kernel *kernel, size_t index, attnc_argument_info *info) {
-  Result<const runtime::ArgSpec *> found = argumentAt(kernel, index);
+  Result<const image::ArgSpec *> found = argumentAt(kernel, index);
   if (!found)
     return fail(found.takeError());
-  const runtime::ArgSpec &arg = **found;
+  const image::ArgSpec &arg = **found;
   attnc_argument_info facts;
   std::memset(&facts, 0, sizeof(facts));
   facts.name = arg.name.c_str();
-  facts.is_tensor = arg.kind == runtime::ArgKind::Tensor;
-  facts.is_output = arg.role == runtime::ArgRole::Output;
+  facts.is_tensor = arg.kind == image::ArgKind::Tensor;
+  facts.is_output = arg.role == image::ArgRole::Output;
   facts.dtype = static_cast<int32_t>(arg.dtype);
   facts.rank = static_cast<int32_t>(arg.dims.size());
   return writeStruct(info, facts, "attnc_argument_info");
@@ -150,14 +150,14 @@ attnc_error *attnc_kernel_get_argument(const attnc_kernel *kernel, size_t index,
 
 attnc_error *attnc_kernel_get_dimension(const attnc_kernel *kernel, size_t index, size_t dimension,
                                         attnc_dimension_info *info) {
-  Result<const runtime::ArgSpec *> arg = argumentAt(kernel, index);
+  Result<const image::ArgSpec *> arg = argumentAt(kernel, index);
   if (!arg)
     return fail(arg.takeError());
-  const std::vector<runtime::DimSpec> &dims = (*arg)->dims;
+  const std::vector<image::DimSpec> &dims = (*arg)->dims;
   if (dimension >= dims.size())
     return fail(Error{"argument '" + (*arg)->name + "': expected a dimension below " + std::to_string(dims.size()) +
                       ", got " + std::to_string(dimension)});
-  const runtime::DimSpec &dim = dims[dimension];
+  const image::DimSpec &dim = dims[dimension];
   attnc_dimension_info facts;
   std::memset(&facts, 0, sizeof(facts));
   facts.size = dim.size;

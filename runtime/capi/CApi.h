@@ -26,28 +26,28 @@ namespace attnc::capi {
 
 /// The error of C for `fault`, which the caller destroys.
 attnc_error *fail(Fault fault);
-inline attnc_error *fail(runtime::Error error) { return fail(Fault(std::move(error))); }
+inline attnc_error *fail(image::Error error) { return fail(Fault(std::move(error))); }
 
 /// Loads `image`, a serialized kernel image, on `device`; a handle of C, which the caller destroys.
-runtime::Result<attnc_kernel *> loadKernel(cuda::DeviceRef device, runtime::Span<const uint8_t> image);
+image::Result<attnc_kernel *> loadKernel(cuda::DeviceRef device, image::Span<const uint8_t> image);
 
 /// The GPU of the thread's current context; 0 where it has none.
 int currentOrdinal(const cuda::Driver &driver);
 
 /// The number of the GPU that `device` means, as attnc_load_options has it. The driver is opened.
-runtime::Result<int> findOrdinal(int device);
+image::Result<int> findOrdinal(int device);
 
 /// Loads `image` on the GPU whose number is `ordinal`.
-runtime::Result<std::shared_ptr<LoadedKernel>> loadOnGpu(int ordinal, const runtime::KernelImage &image);
+image::Result<std::shared_ptr<LoadedKernel>> loadOnGpu(int ordinal, const image::KernelImage &image);
 
 /// Reads the caller's structure at `from`, which may be shorter or longer than ours: what it does not have is zero.
 template <typename Struct>
-runtime::Result<Struct> readStruct(const Struct *from, const char *name) {
+image::Result<Struct> readStruct(const Struct *from, const char *name) {
   if (!from)
-    return runtime::Error{std::string("expected an ") + name + ", got null"};
+    return image::Error{std::string("expected an ") + name + ", got null"};
   if (from->struct_size < sizeof(size_t))
-    return runtime::Error{std::string("expected struct_size of ") + name + " to be its size, got " +
-                          std::to_string(from->struct_size)};
+    return image::Error{std::string("expected struct_size of ") + name + " to be its size, got " +
+                        std::to_string(from->struct_size)};
   Struct to;
   std::memset(&to, 0, sizeof(to));
   std::memcpy(&to, from, std::min(from->struct_size, sizeof(to)));
@@ -56,7 +56,7 @@ runtime::Result<Struct> readStruct(const Struct *from, const char *name) {
 
 /// The same where null stands for all zeros.
 template <typename Struct>
-runtime::Result<Struct> readOptionalStruct(const Struct *from, const char *name) {
+image::Result<Struct> readOptionalStruct(const Struct *from, const char *name) {
   if (from)
     return readStruct(from, name);
   Struct zeros;
@@ -67,7 +67,7 @@ runtime::Result<Struct> readOptionalStruct(const Struct *from, const char *name)
 /// Writes as much of `from` to the caller's structure at `to` as it has.
 template <typename Struct>
 attnc_error *writeStruct(Struct *to, Struct from, const char *name) {
-  if (runtime::Result<Struct> theirs = readStruct(to, name); !theirs)
+  if (image::Result<Struct> theirs = readStruct(to, name); !theirs)
     return fail(theirs.takeError());
   from.struct_size = to->struct_size;
   std::memcpy(to, &from, std::min(from.struct_size, sizeof(from)));

@@ -29,7 +29,7 @@ public:
   virtual ~Records() = default;
 
   /// Adds the records of a file's text, to be used before all others.
-  virtual runtime::Status add(std::string_view text) = 0;
+  virtual image::Status add(std::string_view text) = 0;
 };
 
 /// A kernel that is asked for.
@@ -99,7 +99,7 @@ public:
                             const std::string &cacheComplaint) const = 0;
 
   /// Links the code of `image`, which must be for this CPU, into the process.
-  virtual runtime::Result<std::shared_ptr<CpuProgram>> link(const runtime::KernelImage &image) const = 0;
+  virtual image::Result<std::shared_ptr<CpuProgram>> link(const image::KernelImage &image) const = 0;
 };
 
 /// The compiler of this program; null where it has none.

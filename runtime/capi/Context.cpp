@@ -9,8 +9,8 @@
 
 using namespace attnc;
 using namespace attnc::capi;
-using runtime::KernelImage;
-using runtime::Result;
+using image::KernelImage;
+using image::Result;
 
 /// The most kernels that stay loaded when nobody else has them.
 static constexpr size_t mostLoaded = 1024;
@@ -179,11 +179,11 @@ Result<CompileRequest> Context::makeRequest(std::shared_ptr<const SpecSource> sp
       return device.takeError();
     request.gpu = *device;
   } else if (wish.target != "cpu") {
-    return runtime::Error{"unknown target '" + wish.target +
-                          "'; there are auto, cpu, nvptx, nvptx:ARCH, nvrtc and nvrtc:ARCH"};
+    return image::Error{"unknown target '" + wish.target +
+                        "'; there are auto, cpu, nvptx, nvptx:ARCH, nvrtc and nvrtc:ARCH"};
   } else if (!getCompiler()) {
-    return runtime::Error{"expected a GPU as the target, got 'cpu': this library runs kernels on GPUs alone, libattnc "
-                          "runs them on CPUs too"};
+    return image::Error{"expected a GPU as the target, got 'cpu': this library runs kernels on GPUs alone, libattnc "
+                        "runs them on CPUs too"};
   }
   return request;
 }
@@ -222,11 +222,11 @@ Explained Context::explain(std::shared_ptr<const SpecSource> spec, Wish wish) {
   return compiler->explain(*request, cacheDirectory, cacheComplaint);
 }
 
-runtime::Status Context::addRecords(std::string_view text) {
+image::Status Context::addRecords(std::string_view text) {
   const Use use(*this);
   if (!records)
-    return runtime::Error{"this library holds no compiler, and takes no records"};
-  runtime::Status status = records->add(text);
+    return image::Error{"this library holds no compiler, and takes no records"};
+  image::Status status = records->add(text);
   ++revision;
   return status;
 }

@@ -57,7 +57,7 @@ public:
   Explained explain(std::shared_ptr<const SpecSource> spec, Wish wish);
 
   /// Adds the records of a file's text.
-  runtime::Status addRecords(std::string_view text);
+  image::Status addRecords(std::string_view text);
 
 private:
   /// Notes that a thread uses the context, while this lives.
@@ -73,13 +73,13 @@ private:
   CompileRequest makeRequestWithoutGpu(std::shared_ptr<const SpecSource> spec, const Wish &wish) const;
 
   /// The same on an open GPU, where it is for one.
-  runtime::Result<CompileRequest> makeRequest(std::shared_ptr<const SpecSource> spec, const Wish &wish);
+  image::Result<CompileRequest> makeRequest(std::shared_ptr<const SpecSource> spec, const Wish &wish);
 
   /// Compiles and loads.
   Outcome make(std::shared_ptr<const SpecSource> spec, const Wish &wish);
 
   /// The GPU number `ordinal`, which stays open as long as the context.
-  runtime::Result<cuda::DeviceRef> open(int ordinal);
+  image::Result<cuda::DeviceRef> open(int ordinal);
 
   /// Keeps a kernel.
   void keep(const std::string &key, const std::shared_ptr<LoadedKernel> &kernel);

@@ -11,8 +11,8 @@
 
 using namespace attnc;
 using namespace attnc::capi;
-using runtime::Error;
-using runtime::Result;
+using image::Error;
+using image::Result;
 
 /// What handles of C stand for.
 struct attnc_context {
@@ -213,7 +213,7 @@ attnc_error *attnc_context_add_records(attnc_context *context, const char *text,
     return fail(Error{"expected a context and records, got null"});
   if (!context->context.isUsable())
     return fail(forkedError());
-  runtime::Status status = context->context.addRecords({text, text_bytes});
+  image::Status status = context->context.addRecords({text, text_bytes});
   return status ? nullptr : fail(status.takeError());
 }
 

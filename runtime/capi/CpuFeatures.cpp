@@ -45,7 +45,7 @@ static bool hasFeature(std::string_view name) {
 #undef ATTNC_FEATURE
   // Tile registers are there where the system lets us have them.
   if (name == "amx-tile" || name == "amx-bf16")
-    return runtime::permitMatrixTiles() && __builtin_cpu_supports("amx-bf16");
+    return image::permitMatrixTiles() && __builtin_cpu_supports("amx-bf16");
   return true;
 }
 #else

@@ -54,7 +54,7 @@ const char *attnc_error_details(const attnc_error *error) { return error ? error
 
 attnc_error *attnc_error_get_info(const attnc_error *error, attnc_error_info *info) {
   if (!error)
-    return fail(runtime::Error{"expected an error, got null"});
+    return fail(image::Error{"expected an error, got null"});
   attnc_error_info facts;
   std::memset(&facts, 0, sizeof(facts));
   facts.kind = error->fault.kind;

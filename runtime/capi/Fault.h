@@ -17,7 +17,7 @@ struct Fault {
   int32_t kind = ATTNC_ERROR_OTHER;
   int32_t line = 0, column = 0; ///< of the spec, from 1 on; 0 where there is no place
 
-  explicit Fault(runtime::Error error, int32_t kind = ATTNC_ERROR_OTHER)
+  explicit Fault(image::Error error, int32_t kind = ATTNC_ERROR_OTHER)
       : message(std::move(error.message)), details(message + '\n'), kind(kind) {}
 
   /// A fault of a spec: `diagnostics` as MLIR renders them. The first is the message, and has the place.

@@ -49,7 +49,7 @@ LaunchKey::LaunchKey(const attnc_launch_options &options) {
 LaunchCache::Prepared LaunchCache::find(const LaunchKey &key) {
   std::lock_guard<std::mutex> lock(mutex);
   const Entry &entry = entryOf(key);
-  const runtime::Span<const int64_t> words = key.words();
+  const image::Span<const int64_t> words = key.words();
   bool isSame = std::equal(words.begin(), words.end(), entry.words.begin(), entry.words.end());
   return isSame ? entry.prepared : nullptr;
 }

@@ -28,7 +28,7 @@ public:
 
   /// Whether there is a key.
   explicit operator bool() const { return size > 0; }
-  runtime::Span<const int64_t> words() const { return {storage.data(), size}; }
+  image::Span<const int64_t> words() const { return {storage.data(), size}; }
   /// A number that differs for tensors at different addresses, mostly.
   uint64_t hash() const { return mixed >> 32; }
 

@@ -13,11 +13,11 @@
 
 using namespace attnc;
 using namespace attnc::capi;
+using image::Error;
+using image::KernelImage;
+using image::Result;
+using image::Status;
 using runtime::CpuEntry;
-using runtime::Error;
-using runtime::KernelImage;
-using runtime::Result;
-using runtime::Status;
 
 namespace {
 
@@ -28,7 +28,7 @@ public:
     this->image.bytes.clear();
   }
 
-  Status run(runtime::Span<const runtime::ArgValue> values) override {
+  Status run(image::Span<const runtime::ArgValue> values) override {
     Result<runtime::BoundArguments> arguments = runtime::bindArguments(image, values);
     if (!arguments)
       return arguments.takeError();
@@ -88,7 +88,7 @@ void LinkedState::end(attnc_linked_kernel &linked) {
 }
 
 Result<KernelImage> LinkedState::readImage() const {
-  return runtime::deserialize({static_cast<const uint8_t *>(linked.image), static_cast<size_t>(linked.image_bytes)});
+  return image::deserialize({static_cast<const uint8_t *>(linked.image), static_cast<size_t>(linked.image_bytes)});
 }
 
 Result<int> LinkedState::chooseDevice(const attnc_launch_options &options) {
@@ -163,8 +163,8 @@ int attnc_linked_call(attnc_linked_kernel *linked, const void *args, int32_t num
     state.host.raise(kind, error.message);
     return -1;
   };
-  const runtime::Span<const TvmFfiAny> given(static_cast<const TvmFfiAny *>(args),
-                                             static_cast<size_t>(std::max(num_args, 0)));
+  const image::Span<const TvmFfiAny> given(static_cast<const TvmFfiAny *>(args),
+                                           static_cast<size_t>(std::max(num_args, 0)));
   const int device = findTvmFfiDevice(given);
   Result<std::shared_ptr<LoadedKernel>> kernel = state.open(device);
   if (!kernel)

@@ -26,10 +26,10 @@ public:
 
   /// The kernel on GPU `device`, or on the CPU; -1 for the GPU of the thread's current context. It is loaded where this
   /// is the first that asks.
-  runtime::Result<std::shared_ptr<LoadedKernel>> open(int device);
+  image::Result<std::shared_ptr<LoadedKernel>> open(int device);
 
   /// The number of the GPU that `options` are for, as `open` takes it, where they have a value for each argument.
-  runtime::Result<int> chooseDevice(const attnc_launch_options &options);
+  image::Result<int> chooseDevice(const attnc_launch_options &options);
 
   /// What the host has of TVM FFI.
   TvmFfiHost host;
@@ -38,16 +38,16 @@ private:
   explicit LinkedState(const attnc_linked_kernel &linked);
 
   /// The image of the shared object.
-  runtime::Result<runtime::KernelImage> readImage() const;
+  image::Result<image::KernelImage> readImage() const;
 
-  runtime::Result<std::shared_ptr<LoadedKernel>> load(int device);
+  image::Result<std::shared_ptr<LoadedKernel>> load(int device);
 
   const attnc_linked_kernel linked;
   const pid_t process;
 
   std::mutex mutex;
   std::map<int, std::shared_ptr<LoadedKernel>> kernels; ///< by the number of the GPU; a CPU's is at 0
-  std::optional<runtime::KernelImage> described;        ///< the image without its code, once somebody asked
+  std::optional<image::KernelImage> described;          ///< the image without its code, once somebody asked
 };
 
 } // namespace attnc::capi

@@ -9,11 +9,11 @@
 
 using namespace attnc;
 using namespace attnc::capi;
+using image::KernelImage;
+using image::Result;
+using image::Status;
 using runtime::ArgValue;
-using runtime::KernelImage;
 using runtime::MemorySpace;
-using runtime::Result;
-using runtime::Status;
 
 namespace {
 
@@ -90,7 +90,7 @@ public:
 
   Status launch(const attnc_launch_options &given) override {
     if (given.stream)
-      return runtime::Error{"expected no stream for a kernel on a CPU, got one"};
+      return image::Error{"expected no stream for a kernel on a CPU, got one"};
     PlainValues plain;
     Result<attnc_launch_options> options = plain.replace(given, kernel, {MemorySpace::Host, 0});
     if (!options)

@@ -19,16 +19,16 @@ public:
   virtual ~LoadedKernel() = default;
 
   /// What it was made from, without its code.
-  virtual const runtime::KernelImage &image() const = 0;
+  virtual const image::KernelImage &image() const = 0;
 
   /// Enters what is known of its code in `info`.
   virtual void describe(attnc_kernel_info &info) const = 0;
 
   /// The device memory of its own that a launch with `options` takes, in bytes.
-  virtual runtime::Result<int64_t> countWorkspace(const attnc_launch_options &options) = 0;
+  virtual image::Result<int64_t> countWorkspace(const attnc_launch_options &options) = 0;
 
   /// Launches.
-  virtual runtime::Status launch(const attnc_launch_options &options) = 0;
+  virtual image::Status launch(const attnc_launch_options &options) = 0;
 };
 
 /// The code of a kernel for this CPU, linked into the process. Threads may run it at the same time.
@@ -37,14 +37,14 @@ public:
   virtual ~CpuProgram() = default;
 
   /// Checks `values` and does the kernel's work on them.
-  virtual runtime::Status run(runtime::Span<const runtime::ArgValue> values) = 0;
+  virtual image::Status run(image::Span<const runtime::ArgValue> values) = 0;
 };
 
 /// A kernel on a GPU, of the number `ordinal`.
 std::shared_ptr<LoadedKernel> makeGpuKernel(std::unique_ptr<cuda::GpuLaunch> launch, int ordinal);
 
 /// A kernel on this CPU.
-std::shared_ptr<LoadedKernel> makeCpuKernel(runtime::KernelImage image, std::shared_ptr<CpuProgram> program);
+std::shared_ptr<LoadedKernel> makeCpuKernel(image::KernelImage image, std::shared_ptr<CpuProgram> program);
 
 } // namespace attnc::capi
 

@@ -9,12 +9,12 @@
 
 using namespace attnc;
 using namespace attnc::capi;
-using runtime::ArgKind;
-using runtime::ArgSpec;
-using runtime::Error;
-using runtime::KernelImage;
-using runtime::Span;
-using runtime::Status;
+using image::ArgKind;
+using image::ArgSpec;
+using image::Error;
+using image::KernelImage;
+using image::Span;
+using image::Status;
 
 /// The function of the process called `name`, which is looked up until it is found; null where there is none.
 template <typename Function>

@@ -54,11 +54,11 @@ private:
 };
 
 /// `args` as values of a launch of `image`, in `values`. An error names the argument.
-runtime::Status readTvmFfi(const runtime::KernelImage &image, runtime::Span<const TvmFfiAny> args,
-                           std::vector<attnc_value> &values);
+image::Status readTvmFfi(const image::KernelImage &image, image::Span<const TvmFfiAny> args,
+                         std::vector<attnc_value> &values);
 
 /// The GPU of the first tensor among `args` that lies on one; -1 where none does.
-int findTvmFfiDevice(runtime::Span<const TvmFfiAny> args);
+int findTvmFfiDevice(image::Span<const TvmFfiAny> args);
 
 } // namespace attnc::capi
 

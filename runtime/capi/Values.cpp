@@ -8,14 +8,14 @@
 
 using namespace attnc;
 using namespace attnc::capi;
+using image::DType;
+using image::Error;
+using image::KernelImage;
+using image::Result;
+using image::Span;
+using image::Status;
 using runtime::ArgValue;
-using runtime::DType;
-using runtime::Error;
-using runtime::KernelImage;
 using runtime::MemorySpace;
-using runtime::Result;
-using runtime::Span;
-using runtime::Status;
 using runtime::Tensor;
 
 static_assert(static_cast<int>(DType::F32) == ATTNC_F32 && static_cast<int>(DType::F16) == ATTNC_F16 &&
@@ -143,7 +143,7 @@ int capi::findDevice(const attnc_launch_options &options) {
 
 /// The tensor that `tensor` describes.
 static Result<Tensor> readTensor(const attnc_tensor &tensor, MemorySpace space) {
-  if (tensor.dtype < 0 || tensor.dtype >= static_cast<int32_t>(runtime::numDTypes))
+  if (tensor.dtype < 0 || tensor.dtype >= static_cast<int32_t>(image::numDTypes))
     return Error{"unknown element type " + std::to_string(tensor.dtype)};
   if (tensor.rank < 0 || tensor.rank > maxRank)
     return Error{"expected a rank from 0 to " + std::to_string(maxRank) + ", got " + std::to_string(tensor.rank)};

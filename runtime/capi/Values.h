@@ -20,19 +20,19 @@ struct Place {
 class PlainValues {
 public:
   /// `options`, with values that lie in this object where some of them are DLPack's, which must lie at `place`.
-  runtime::Result<attnc_launch_options> replace(const attnc_launch_options &options, const runtime::KernelImage &image,
-                                                Place place);
+  image::Result<attnc_launch_options> replace(const attnc_launch_options &options, const image::KernelImage &image,
+                                              Place place);
 
 private:
   std::vector<attnc_value> values;
 };
 
 /// The plain values of a launch, tensors in `space`.
-runtime::Result<std::vector<runtime::ArgValue>>
-readValues(const runtime::KernelImage &image, const attnc_launch_options &options, runtime::MemorySpace space);
+image::Result<std::vector<runtime::ArgValue>>
+readValues(const image::KernelImage &image, const attnc_launch_options &options, runtime::MemorySpace space);
 
 /// Whether a launch of `image` has one value for each argument: `count`. To be asked before any is read.
-runtime::Status checkCount(const runtime::KernelImage &image, size_t count);
+image::Status checkCount(const image::KernelImage &image, size_t count);
 
 /// The GPU of the first of the values of `options` that is a tensor of DLPack and lies on one; -1 where none does.
 int findDevice(const attnc_launch_options &options);

@@ -9,10 +9,10 @@
 #include <cmath>
 
 using namespace attnc;
-using runtime::DType;
-using runtime::Error;
-using runtime::Result;
-using runtime::Status;
+using image::DType;
+using image::Error;
+using image::Result;
+using image::Status;
 
 static std::string print(int64_t number) { return std::to_string(number); }
 
@@ -69,7 +69,7 @@ static std::string writeScore(const attnc_variant &variant) {
 Result<std::string> capi::writeSpec(const attnc_variant &variant) {
   if (Status status = check(variant); !status)
     return status.takeError();
-  const std::string type(runtime::name(static_cast<DType>(variant.dtype)));
+  const std::string type(image::name(static_cast<DType>(variant.dtype)));
   auto tensor = [&](int32_t heads, int32_t dim) {
     return "tensor<?x?x" + std::to_string(heads) + 'x' + std::to_string(dim) + 'x' + type + '>';
   };

@@ -11,7 +11,7 @@
 namespace attnc::capi {
 
 /// The text of the spec that `variant` describes. What is no variant is an error that names the field.
-runtime::Result<std::string> writeSpec(const attnc_variant &variant);
+image::Result<std::string> writeSpec(const attnc_variant &variant);
 
 } // namespace attnc::capi
 

@@ -6,9 +6,9 @@
 
 #include <cstdio>
 
-using attnc::runtime::Error;
-using attnc::runtime::Result;
-using attnc::runtime::Status;
+using attnc::image::Error;
+using attnc::image::Result;
+using attnc::image::Status;
 
 namespace attnc::cuda {
 

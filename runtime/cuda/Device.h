@@ -41,16 +41,16 @@ class Device {
 public:
   /// What the GPU number `ordinal` of those that `driver` shows is. Much cheaper
   /// than to open it: no context is made.
-  static runtime::Result<DeviceFacts> describe(const Driver &driver, int ordinal = 0);
+  static image::Result<DeviceFacts> describe(const Driver &driver, int ordinal = 0);
 
   /// What the first GPU of this machine is, or why there is none.
-  static runtime::Result<DeviceFacts> describeFirst();
+  static image::Result<DeviceFacts> describeFirst();
 
   /// The GPU number `ordinal` of those that `driver` shows.
-  static runtime::Result<std::shared_ptr<const Device>> open(const Driver &driver, int ordinal = 0);
+  static image::Result<std::shared_ptr<const Device>> open(const Driver &driver, int ordinal = 0);
 
   /// The first GPU of this machine, or why there is none.
-  static runtime::Result<std::shared_ptr<const Device>> openFirst();
+  static image::Result<std::shared_ptr<const Device>> openFirst();
 
   ~Device();
   Device(const Device &) = delete;
@@ -62,7 +62,7 @@ public:
 
   /// Waits until all work on the default stream is done. An error is the first
   /// of what ran, `attempt` says what that was.
-  runtime::Status synchronize(std::string_view attempt) const;
+  image::Status synchronize(std::string_view attempt) const;
 
 private:
   Device(const Driver &driver, DeviceHandle handle, DeviceFacts facts)

@@ -20,7 +20,7 @@ public:
 
   /// `bytes` of memory with unspecified content, aligned to 256 bytes; address
   /// 0 for 0 bytes.
-  static runtime::Result<DeviceBuffer> allocate(DeviceRef device, int64_t bytes);
+  static image::Result<DeviceBuffer> allocate(DeviceRef device, int64_t bytes);
 
   ~DeviceBuffer() { release(); }
   DeviceBuffer(DeviceBuffer &&other) noexcept { swap(other); }
@@ -37,14 +37,14 @@ public:
 
   /// Copies all of it from `host`; work that starts later on the default stream
   /// finds it.
-  runtime::Status copyFrom(const void *host) const;
+  image::Status copyFrom(const void *host) const;
 
   /// Copies all of it to `host`, once earlier work on the default stream is
   /// done.
-  runtime::Status copyTo(void *host) const;
+  image::Status copyTo(void *host) const;
 
   /// Sets all bytes to 0; done when it returns, for work on any stream.
-  runtime::Status clear() const;
+  image::Status clear() const;
 
 private:
   /// Frees the memory.

@@ -10,9 +10,9 @@
 #include <dlfcn.h>
 #include <string>
 
-using attnc::runtime::Error;
-using attnc::runtime::Result;
-using attnc::runtime::Status;
+using attnc::image::Error;
+using attnc::image::Result;
+using attnc::image::Status;
 
 namespace attnc::cuda {
 namespace {

@@ -25,7 +25,7 @@ public:
 
   /// The driver of this process: libcuda, opened and initialised at the first
   /// call. An error says what is missing. It is never closed.
-  static runtime::Result<const Driver *> open();
+  static image::Result<const Driver *> open();
 
   /// The functions: `driver->launchKernel(...)`.
   const DriverApi *operator->() const { return &api; }
@@ -33,10 +33,10 @@ public:
   /// The error for `result` of function `call`, during an attempt to do what
   /// `attempt` says: "cannot allocate 4 bytes: cuMemAlloc_v2:
   /// CUDA_ERROR_OUT_OF_MEMORY (out of memory)".
-  runtime::Error error(DriverResult result, std::string_view call, std::string_view attempt) const;
+  image::Error error(DriverResult result, std::string_view call, std::string_view attempt) const;
 
   /// Success, or that error.
-  runtime::Status check(DriverResult result, std::string_view call, std::string_view attempt) const;
+  image::Status check(DriverResult result, std::string_view call, std::string_view attempt) const;
 
 private:
   DriverApi api;

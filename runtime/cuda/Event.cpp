@@ -4,8 +4,8 @@
 
 #include "runtime/cuda/Event.h"
 
-using attnc::runtime::Result;
-using attnc::runtime::Status;
+using attnc::image::Result;
+using attnc::image::Status;
 
 namespace attnc::cuda {
 

@@ -14,7 +14,7 @@ namespace attnc::cuda {
 class Event {
 public:
   /// An event that is not recorded.
-  static runtime::Result<Event> create(DeviceRef device);
+  static image::Result<Event> create(DeviceRef device);
 
   ~Event();
   Event(Event &&other) noexcept : device(std::move(other.device)), handle(std::exchange(other.handle, nullptr)) {}
@@ -25,14 +25,14 @@ public:
   }
 
   /// Stands after all work that `stream` has been given.
-  runtime::Status record(StreamHandle stream) const;
+  image::Status record(StreamHandle stream) const;
 
   /// Waits until the GPU has come to it.
-  runtime::Status wait() const;
+  image::Status wait() const;
 
   /// The seconds from `begin` to this event. The GPU must have come to both. The
   /// clock ticks every half of a microsecond.
-  runtime::Result<double> secondsSince(const Event &begin) const;
+  image::Result<double> secondsSince(const Event &begin) const;
 
 private:
   Event(DeviceRef device, EventHandle handle) : device(std::move(device)), handle(handle) {}

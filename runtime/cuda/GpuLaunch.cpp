@@ -6,14 +6,14 @@
 
 #include <algorithm>
 
+using attnc::image::Error;
+using attnc::image::KernelEntry;
+using attnc::image::KernelImage;
+using attnc::image::Result;
+using attnc::image::Span;
+using attnc::image::Status;
 using attnc::runtime::ArgValue;
 using attnc::runtime::BoundArguments;
-using attnc::runtime::Error;
-using attnc::runtime::KernelEntry;
-using attnc::runtime::KernelImage;
-using attnc::runtime::Result;
-using attnc::runtime::Span;
-using attnc::runtime::Status;
 
 namespace attnc::cuda {
 namespace {
@@ -54,7 +54,7 @@ GpuLaunch::GpuLaunch(DeviceRef device, const KernelImage &image)
     : gpu(std::move(device)), kernel(image), offsets(runtime::slotOffsets(image)) {}
 
 Result<std::unique_ptr<GpuLaunch>> GpuLaunch::load(DeviceRef device, const KernelImage &image) {
-  if (Status status = runtime::verify(image); !status)
+  if (Status status = image::verify(image); !status)
     return status.takeError();
   std::unique_ptr<GpuLaunch> launch(new GpuLaunch(std::move(device), image));
   if (Status status = launch->load(); !status)
@@ -112,12 +112,12 @@ Status GpuLaunch::loadCode(int level) {
   return {};
 }
 
-Result<TensorMapKey> GpuLaunch::makeKey(const runtime::TensorMapSpec &spec, Span<const int64_t> slots) const {
+Result<TensorMapKey> GpuLaunch::makeKey(const image::TensorMapSpec &spec, Span<const int64_t> slots) const {
   return makeTensorMapKey(kernel.args[spec.arg], spec, slots.data() + offsets[spec.arg],
                           shared.address() + countersSize);
 }
 
-Result<TensorMap> GpuLaunch::makeMap(const runtime::TensorMapSpec &spec, const TensorMapKey &key) {
+Result<TensorMap> GpuLaunch::makeMap(const image::TensorMapSpec &spec, const TensorMapKey &key) {
   TensorMap map;
   DriverResult result = maps.get(gpu->driver(), key, map);
   if (result == driverInvalidContext) {
@@ -131,8 +131,8 @@ Result<TensorMap> GpuLaunch::makeMap(const runtime::TensorMapSpec &spec, const T
 }
 
 Status GpuLaunch::addMaps(size_t index, PreparedLaunch &prepared) {
-  for (const runtime::TensorMapSpec &spec : kernel.entries[index].tensorMaps) {
-    const runtime::ArgSpec &arg = kernel.args[spec.arg];
+  for (const image::TensorMapSpec &spec : kernel.entries[index].tensorMaps) {
+    const image::ArgSpec &arg = kernel.args[spec.arg];
     int64_t *slots = prepared.slots.data() + offsets[spec.arg];
     bool isCopied = std::any_of(prepared.copies.begin(), prepared.copies.end(),
                                 [&](const RowCopy &copy) { return copy.argument() == static_cast<size_t>(spec.arg); });
@@ -161,7 +161,7 @@ Status GpuLaunch::addMaps(size_t index, PreparedLaunch &prepared) {
 Result<PreparedLaunch> GpuLaunch::prepare(const BoundArguments &arguments) {
   PreparedLaunch prepared;
   prepared.slots = arguments.slots;
-  const runtime::WorkspacePlaces places = runtime::placeWorkspaces(kernel, arguments.symbolSizes);
+  const image::WorkspacePlaces places = image::placeWorkspaces(kernel, arguments.symbolSizes);
   prepared.workspaceBytes = places.bytes;
   if (prepared.workspaceBytes < 0)
     return Error{"kernel '" + kernel.name + "': no size of the workspace"};
@@ -177,10 +177,10 @@ Result<PreparedLaunch> GpuLaunch::prepare(const BoundArguments &arguments) {
     if (tiles == 0 || (entry.boxes && !runtime::holds(*entry.boxes, kernel, offsets, arguments.slots)))
       continue;
     prepared.entries.push_back({i, tiles, prepared.maps.size(), prepared.workspaces.size()});
-    for (const runtime::WorkspaceRule &rule : entry.workspaces) {
+    for (const image::WorkspaceRule &rule : entry.workspaces) {
       const int64_t rows = rule.rows.evaluate(arguments.symbolSizes);
-      if (rows > runtime::maxWorkspaceRows)
-        return Error{"kernel '" + kernel.name + "': expected at most " + std::to_string(runtime::maxWorkspaceRows) +
+      if (rows > image::maxWorkspaceRows)
+        return Error{"kernel '" + kernel.name + "': expected at most " + std::to_string(image::maxWorkspaceRows) +
                      " rows of workspace '" + kernel.workspaces[rule.workspace] + "', got " + std::to_string(rows)};
       prepared.workspaces.push_back(
           {places.offsets[rule.workspace], rows, rule.columns.evaluate(arguments.symbolSizes)});
@@ -202,7 +202,7 @@ DriverResult GpuLaunch::launchEntry(const PreparedLaunch &prepared, const Prepar
     grid = std::min(grid, int64_t{gpu->facts().multiprocessors} * entry.blocksPerMultiprocessor);
 
   // The driver copies what these point to before it returns, and writes nothing there.
-  void *parameters[runtime::maxEntryTensorMaps + 4];
+  void *parameters[image::maxEntryTensorMaps + 4];
   size_t count = 0;
   parameters[count++] = const_cast<int64_t *>(prepared.slots.data());
   for (size_t i = 0; i < entry.tensorMaps.size(); ++i)
@@ -213,7 +213,7 @@ DriverResult GpuLaunch::launchEntry(const PreparedLaunch &prepared, const Prepar
     counter = shared.address() + nextCounter.fetch_add(1, std::memory_order_relaxed) % numCounters * counterBytes;
     parameters[count++] = &counter;
   }
-  PreparedLaunch::Workspace passed[runtime::maxEntryWorkspaces];
+  PreparedLaunch::Workspace passed[image::maxEntryWorkspaces];
   for (size_t i = 0; i < entry.workspaces.size(); ++i) {
     passed[i] = prepared.workspaces[launched.firstWorkspace + i];
     passed[i].offset += static_cast<int64_t>(workspace);
@@ -261,7 +261,7 @@ Status GpuLaunch::launchOnCopies(const PreparedLaunch &prepared, StreamHandle st
     onCopies.slots[offsets[copy.argument()]] += static_cast<int64_t>(workspace);
   for (const PreparedLaunch::Entry &launched : prepared.entries) {
     size_t place = launched.firstMap;
-    for (const runtime::TensorMapSpec &spec : kernel.entries[launched.index].tensorMaps) {
+    for (const image::TensorMapSpec &spec : kernel.entries[launched.index].tensorMaps) {
       Result<TensorMapKey> key = makeKey(spec, onCopies.slots);
       if (!key)
         return key.takeError();
@@ -271,12 +271,12 @@ Status GpuLaunch::launchOnCopies(const PreparedLaunch &prepared, StreamHandle st
       onCopies.maps[place++] = *map;
     }
   }
-  const auto copyAll = [&](runtime::ArgRole role) -> Status {
+  const auto copyAll = [&](image::ArgRole role) -> Status {
     for (const RowCopy &copy : prepared.copies) {
-      const runtime::ArgSpec &arg = kernel.args[copy.argument()];
+      const image::ArgSpec &arg = kernel.args[copy.argument()];
       if (arg.role != role)
         continue;
-      const bool isInput = role == runtime::ArgRole::Input;
+      const bool isInput = role == image::ArgRole::Input;
       const DriverResult result =
           copier.launch(*gpu, isInput ? copy.toMemory(workspace) : copy.toTensor(workspace), stream);
       if (result != driverSuccess)
@@ -285,11 +285,11 @@ Status GpuLaunch::launchOnCopies(const PreparedLaunch &prepared, StreamHandle st
     }
     return {};
   };
-  Status status = copyAll(runtime::ArgRole::Input);
+  Status status = copyAll(image::ArgRole::Input);
   if (status)
     status = launchEntries(onCopies, stream, workspace);
   if (status)
-    status = copyAll(runtime::ArgRole::Output);
+    status = copyAll(image::ArgRole::Output);
   return status;
 }
 

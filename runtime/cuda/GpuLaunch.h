@@ -55,14 +55,14 @@ public:
   static constexpr uint32_t numCounters = 1024;
 
   /// Loads `image`, whose bytes are a cubin or PTX, on `device`.
-  static runtime::Result<std::unique_ptr<GpuLaunch>> load(DeviceRef device, const runtime::KernelImage &image);
+  static image::Result<std::unique_ptr<GpuLaunch>> load(DeviceRef device, const image::KernelImage &image);
 
   /// Does what depends on `arguments` alone, which `bindArguments` made for
   /// `MemorySpace::Device` and for the same image: once for many launches. Fails
   /// when a grid or a workspace cannot be computed, or a tensor can neither be mapped
   /// nor copied to where it can. The first time that one is copied, the kernel that
   /// does it is loaded.
-  runtime::Result<PreparedLaunch> prepare(const runtime::BoundArguments &arguments);
+  image::Result<PreparedLaunch> prepare(const runtime::BoundArguments &arguments);
 
   /// Gives `stream` the kernel's work. Null is the default stream. The context of
   /// the device should be the current one of the thread; where it is not it is
@@ -71,54 +71,53 @@ public:
   /// `workspace` has `workspaceBytes` bytes, aligned to 16, that no other work uses
   /// meanwhile; one that is not aligned is refused. Where it is 0 and some are needed, they come from the memory pool
   /// of the device in the order of the stream, and go back there.
-  runtime::Status launch(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace = 0);
+  image::Status launch(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace = 0);
 
   /// Prepares and launches. Fails with nothing launched.
-  runtime::Status launch(const runtime::BoundArguments &arguments, StreamHandle stream, DeviceAddress workspace = 0);
+  image::Status launch(const runtime::BoundArguments &arguments, StreamHandle stream, DeviceAddress workspace = 0);
 
   /// Checks `values`, prepares and launches.
-  runtime::Status launch(runtime::Span<const runtime::ArgValue> values, StreamHandle stream,
-                         DeviceAddress workspace = 0);
+  image::Status launch(image::Span<const runtime::ArgValue> values, StreamHandle stream, DeviceAddress workspace = 0);
 
   /// The functions, in the order of the image's entries, with what they take.
-  runtime::Span<const Function> functions() const { return loaded; }
+  image::Span<const Function> functions() const { return loaded; }
 
   /// The device memory, besides code, that the kernel holds from its load on.
   int64_t residentBytes() const { return shared.size(); }
 
   const Device &device() const { return *gpu; }
-  const runtime::KernelImage &image() const { return kernel; }
+  const image::KernelImage &image() const { return kernel; }
 
 private:
-  GpuLaunch(DeviceRef device, const runtime::KernelImage &image);
+  GpuLaunch(DeviceRef device, const image::KernelImage &image);
 
   /// Loads the code and the memory that launches share.
-  runtime::Status load();
+  image::Status load();
   /// Loads the functions of all entries, at a level of `Module::load`.
-  runtime::Status loadCode(int level);
+  image::Status loadCode(int level);
 
   /// What the tensor map of `spec` says for the argument block `slots`, and the map itself.
-  runtime::Result<TensorMapKey> makeKey(const runtime::TensorMapSpec &spec, runtime::Span<const int64_t> slots) const;
-  runtime::Result<TensorMap> makeMap(const runtime::TensorMapSpec &spec, const TensorMapKey &key);
+  image::Result<TensorMapKey> makeKey(const image::TensorMapSpec &spec, image::Span<const int64_t> slots) const;
+  image::Result<TensorMap> makeMap(const image::TensorMapSpec &spec, const TensorMapKey &key);
 
   /// Appends the tensor maps of entry `index`, and copies of the tensors that the copy unit cannot take.
-  runtime::Status addMaps(size_t index, PreparedLaunch &prepared);
+  image::Status addMaps(size_t index, PreparedLaunch &prepared);
 
   /// Launches all, in a workspace that is large enough.
-  runtime::Status launchIn(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace);
+  image::Status launchIn(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace);
 
   /// The same where tensors are copied before the kernel runs, and results after it.
-  runtime::Status launchOnCopies(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace);
+  image::Status launchOnCopies(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace);
 
   /// Launches all entries that have tiles.
-  runtime::Status launchEntries(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace);
+  image::Status launchEntries(const PreparedLaunch &prepared, StreamHandle stream, DeviceAddress workspace);
 
   /// Launches one of them; `follows` another of the same launch.
   DriverResult launchEntry(const PreparedLaunch &prepared, const PreparedLaunch::Entry &entry, bool follows,
                            StreamHandle stream, DeviceAddress workspace);
 
   DeviceRef gpu;
-  runtime::KernelImage kernel;  ///< without its bytes, which are on the GPU
+  image::KernelImage kernel;    ///< without its bytes, which are on the GPU
   std::vector<int64_t> offsets; ///< of each argument in the argument block
   std::unique_ptr<Module> module;
   std::vector<Function> loaded;

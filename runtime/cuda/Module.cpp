@@ -7,10 +7,10 @@
 #include <cstring>
 #include <vector>
 
-using attnc::runtime::Error;
-using attnc::runtime::Result;
-using attnc::runtime::Span;
-using attnc::runtime::Status;
+using attnc::image::Error;
+using attnc::image::Result;
+using attnc::image::Span;
+using attnc::image::Status;
 
 namespace attnc::cuda {
 

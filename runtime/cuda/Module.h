@@ -20,7 +20,7 @@ struct Function {
 };
 
 /// Whether `code` is text, which the driver assembles when it is loaded.
-bool isPtx(runtime::Span<const uint8_t> code);
+bool isPtx(image::Span<const uint8_t> code);
 
 /// Code of a GPU. Unloaded with the module.
 class Module {
@@ -31,8 +31,8 @@ public:
   /// Loads `code`: a cubin or a fat binary, or PTX, which the driver compiles
   /// at a level of optimization from 0 to 4. An error about PTX tells what the
   /// driver's assembler said. `name` is for messages.
-  static runtime::Result<std::unique_ptr<Module>> load(DeviceRef device, runtime::Span<const uint8_t> code,
-                                                       const std::string &name, int level = mostOptimized);
+  static image::Result<std::unique_ptr<Module>> load(DeviceRef device, image::Span<const uint8_t> code,
+                                                     const std::string &name, int level = mostOptimized);
 
   ~Module();
   Module(const Module &) = delete;
@@ -41,7 +41,7 @@ public:
   /// Function `symbol`, ready for blocks of `threads` threads and `sharedBytes`
   /// of dynamic shared memory: all of its code is on the GPU, so that a launch
   /// loads nothing.
-  runtime::Result<Function> prepare(const std::string &symbol, int threads, int64_t sharedBytes) const;
+  image::Result<Function> prepare(const std::string &symbol, int threads, int64_t sharedBytes) const;
 
 private:
   Module(DeviceRef device, std::string name) : device(std::move(device)), name(std::move(name)) {}

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cstring>
 
-using attnc::runtime::ArgSpec;
-using attnc::runtime::Result;
-using attnc::runtime::Status;
+using attnc::image::ArgSpec;
+using attnc::image::Result;
+using attnc::image::Status;
 
 namespace attnc::cuda {
 namespace {
@@ -20,7 +20,7 @@ constexpr int64_t blocksPerMultiprocessor = 16;
 
 /// The bytes of whole units of the copy unit that hold `bytes`.
 int64_t roundToUnits(int64_t bytes) {
-  constexpr int64_t alignment = runtime::tensorMapUnitBytes;
+  constexpr int64_t alignment = image::tensorMapUnitBytes;
   return (bytes + alignment - 1) / alignment * alignment;
 }
 

@@ -27,12 +27,12 @@ public:
 
   /// Whether rows of `arg`, whose slots begin at `slots`, can be copied: they have
   /// unit stride and whole units.
-  static bool serves(const runtime::ArgSpec &arg, const int64_t *slots);
+  static bool serves(const image::ArgSpec &arg, const int64_t *slots);
 
   /// Takes the tensor of `slots`, and writes there what the copy unit is given: the
   /// strides of its own memory, and `offset`, where that begins in the workspace,
   /// as the address. `number` is that of the argument.
-  RowCopy(const runtime::ArgSpec &arg, size_t number, int64_t *slots, int64_t offset);
+  RowCopy(const image::ArgSpec &arg, size_t number, int64_t *slots, int64_t offset);
 
   /// The argument's number in the image.
   size_t argument() const { return number; }
@@ -55,7 +55,7 @@ private:
 class RowCopier {
 public:
   /// Loads the kernel on `device`, unless that was done.
-  runtime::Status load(const DeviceRef &device);
+  image::Status load(const DeviceRef &device);
 
   /// Gives `stream` a copy. `load` has returned.
   DriverResult launch(const Device &device, const RowCopy::Parameters &rows, StreamHandle stream) const;

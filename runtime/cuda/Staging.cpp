@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <cstring>
 
+using attnc::image::Error;
+using attnc::image::KernelImage;
+using attnc::image::Result;
+using attnc::image::Span;
+using attnc::image::Status;
 using attnc::runtime::ArgValue;
 using attnc::runtime::BoundArguments;
-using attnc::runtime::Error;
-using attnc::runtime::KernelImage;
-using attnc::runtime::Result;
-using attnc::runtime::Span;
-using attnc::runtime::Status;
 using attnc::runtime::Tensor;
 
 namespace attnc::cuda {
@@ -55,7 +55,7 @@ Result<Staging> Staging::copy(const DeviceRef &device, const KernelImage &image,
     if (Status status = memory->copyFrom(static_cast<const char *>(host->data()) + extent.begin); !status)
       return Error{"argument '" + image.args[i].name + "': " + status.message()};
     onDevice[i] = Tensor::deviceView(memory->address() - extent.begin, host->dtype(), host->shape(), host->strides());
-    staging.twins.push_back({*host, std::move(*memory), -extent.begin, image.args[i].role == runtime::ArgRole::Output});
+    staging.twins.push_back({*host, std::move(*memory), -extent.begin, image.args[i].role == image::ArgRole::Output});
   }
   Result<BoundArguments> bound = runtime::bindArguments(image, onDevice, runtime::MemorySpace::Device);
   if (!bound)

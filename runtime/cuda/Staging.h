@@ -21,15 +21,15 @@ public:
   /// Checks `values`, tensors of the host, as `bindArguments` does, and copies
   /// them to `device`. Results are copied too: what a kernel leaves out shows as
   /// what was there.
-  static runtime::Result<Staging> copy(const DeviceRef &device, const runtime::KernelImage &image,
-                                       runtime::Span<const runtime::ArgValue> values);
+  static image::Result<Staging> copy(const DeviceRef &device, const image::KernelImage &image,
+                                     image::Span<const runtime::ArgValue> values);
 
   /// The arguments as a launch takes them.
   const runtime::BoundArguments &arguments() const { return bound; }
 
   /// Copies the results to the host tensors that they stand for, and waits for
   /// earlier work on the default stream.
-  runtime::Status copyBack() const;
+  image::Status copyBack() const;
 
 private:
   /// A tensor of the host, and its twin.

@@ -13,17 +13,17 @@
 #include <algorithm>
 #include <iterator>
 
-using attnc::runtime::ArgSpec;
+using attnc::image::ArgSpec;
+using attnc::image::DType;
+using attnc::image::Result;
+using attnc::image::TensorMapSpec;
 using attnc::runtime::argumentError;
-using attnc::runtime::DType;
-using attnc::runtime::Result;
-using attnc::runtime::TensorMapSpec;
 
 namespace attnc::cuda {
 namespace {
 
-constexpr int64_t unitBytes = runtime::tensorMapUnitBytes;
-constexpr int64_t maxSize = runtime::maxTensorMapSize, maxStride = runtime::tensorMapStrideEnd;
+constexpr int64_t unitBytes = image::tensorMapUnitBytes;
+constexpr int64_t maxSize = image::maxTensorMapSize, maxStride = image::tensorMapStrideEnd;
 
 TensorMapType toMapType(DType dtype) {
   switch (dtype) {

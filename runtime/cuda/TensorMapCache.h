@@ -21,7 +21,7 @@ namespace attnc::cuda {
 /// All that a CUtensorMap depends on. Dimensions are innermost first, as the
 /// driver takes them; numbers beyond the rank are 0.
 struct TensorMapKey {
-  static constexpr int maxRank = runtime::maxTensorMapRank;
+  static constexpr int maxRank = image::maxTensorMapRank;
 
   DeviceAddress address = 0;
   uint64_t sizes[maxRank] = {};
@@ -41,8 +41,8 @@ struct TensorMapKey {
 /// elements reads as zeros: it is mapped as a single one at `zeros`, which is 16
 /// bytes of them. What the copy unit cannot do is an error that names `arg`, the
 /// argument.
-runtime::Result<TensorMapKey> makeTensorMapKey(const runtime::ArgSpec &arg, const runtime::TensorMapSpec &map,
-                                               const int64_t *slots, DeviceAddress zeros);
+image::Result<TensorMapKey> makeTensorMapKey(const image::ArgSpec &arg, const image::TensorMapSpec &map,
+                                             const int64_t *slots, DeviceAddress zeros);
 
 /// Encodes `key`; boxes are read whole cache lines of 256 bytes at a time from
 /// device memory, and what lies outside of the tensor reads as zeros.

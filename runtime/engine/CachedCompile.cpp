@@ -11,8 +11,8 @@ using cache::CachedImage;
 using cache::Digest;
 using cache::KernelCache;
 using cache::KeyBuilder;
-using runtime::KernelImage;
-using runtime::Result;
+using image::KernelImage;
+using image::Result;
 
 Digest engine::getBuild(Attribute target) {
   return KeyBuilder("build").add(getBuildId()).add(jit::getBackend(target).describeTools(target)).digest();

@@ -22,16 +22,16 @@ cache::Digest getBuild(mlir::Attribute target);
 cache::Digest getKey(const attn::KernelFunction &kernel, mlir::Attribute target);
 
 /// Compiles `kernel` as `jit::compileToImage` does, and enters in the image by what.
-runtime::Result<runtime::KernelImage> compile(jit::Session &session, const attn::KernelFunction &kernel,
-                                              mlir::Attribute target);
+image::Result<image::KernelImage> compile(jit::Session &session, const attn::KernelFunction &kernel,
+                                          mlir::Attribute target);
 
 /// The image of `kernel` from `cache`, or compiled into it. A fault is `reported()`.
-runtime::Result<cache::CachedImage> compileCached(jit::Session &session, const attn::KernelFunction &kernel,
-                                                  mlir::Attribute target, cache::KernelCache &cache);
+image::Result<cache::CachedImage> compileCached(jit::Session &session, const attn::KernelFunction &kernel,
+                                                mlir::Attribute target, cache::KernelCache &cache);
 
 /// Compiles `kernel`, whatever `cache` holds, and keeps what comes of it there.
-runtime::Result<runtime::KernelImage> compileInto(cache::KernelCache &cache, jit::Session &session,
-                                                  const attn::KernelFunction &kernel, mlir::Attribute target);
+image::Result<image::KernelImage> compileInto(cache::KernelCache &cache, jit::Session &session,
+                                              const attn::KernelFunction &kernel, mlir::Attribute target);
 
 } // namespace attnc::engine
 

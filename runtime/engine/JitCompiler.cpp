@@ -28,10 +28,10 @@ using capi::Fault;
 using capi::SpecSource;
 using capi::Tuned;
 using capi::TuneSettings;
-using runtime::Error;
-using runtime::KernelImage;
-using runtime::Result;
-using runtime::Status;
+using image::Error;
+using image::KernelImage;
+using image::Result;
+using image::Status;
 
 /// The architecture that `target` asks for, "sm_90a" of "nvptx:sm_90a"; empty for the best.
 static StringRef getArchitecture(StringRef target) { return target.split(':').second; }
@@ -86,7 +86,7 @@ class LinkedProgram : public CpuProgram {
 public:
   explicit LinkedProgram(std::unique_ptr<jit::LoadedKernel> kernel) : kernel(std::move(kernel)) {}
 
-  Status run(runtime::Span<const runtime::ArgValue> values) override { return kernel->run(values); }
+  Status run(image::Span<const runtime::ArgValue> values) override { return kernel->run(values); }
 
 private:
   std::unique_ptr<jit::LoadedKernel> kernel;

@@ -13,9 +13,9 @@
 using namespace attnc;
 using capi::CompileRequest;
 using engine::OpenRequest;
-using runtime::KernelImage;
-using runtime::Result;
-using runtime::Status;
+using image::KernelImage;
+using image::Result;
+using image::Status;
 
 std::string engine::nameDevice(const CompileRequest &request, llvm::StringRef cpu) {
   if (request.gpu)

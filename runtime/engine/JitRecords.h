@@ -17,7 +17,7 @@ public:
   JitRecords(const std::string &folder, std::function<void(const std::string &)> remark)
       : tell(remark), records(folder, tune::findShippedRecords(), std::move(remark)) {}
 
-  runtime::Status add(std::string_view text) override { return records.addOverlay({text.data(), text.size()}); }
+  image::Status add(std::string_view text) override { return records.addOverlay({text.data(), text.size()}); }
 
   tune::RecordBook &book() { return records; }
   void remark(const std::string &text) const { tell(text); }
@@ -36,7 +36,7 @@ struct OpenRequest {
 };
 
 /// The sizes that `request` names for `kernel`. An error tells which it would have to name.
-runtime::Result<jit::Shapes> resolveShape(const capi::CompileRequest &request, const attn::KernelFunction &kernel);
+image::Result<jit::Shapes> resolveShape(const capi::CompileRequest &request, const attn::KernelFunction &kernel);
 
 /// What records call the machine of `request`; `cpu` is the name of the target where that is a CPU. Empty for a GPU
 /// that is not here.
@@ -47,11 +47,11 @@ std::string nameDevice(const capi::CompileRequest &request, llvm::StringRef cpu)
 std::string describeChoice(const capi::CompileRequest &request, llvm::StringRef device);
 
 /// Chooses the schedules of what is asked for, and attaches them.
-runtime::Result<tune::Choice> choose(const capi::CompileRequest &request, const OpenRequest &open);
+image::Result<tune::Choice> choose(const capi::CompileRequest &request, const OpenRequest &open);
 
 /// Tunes what is asked for at the sizes of `request.shape`, and keeps the record.
-runtime::Result<tune::Tuning> tuneRequest(const capi::CompileRequest &request, const OpenRequest &open,
-                                          const tune::TuneOptions &options);
+image::Result<tune::Tuning> tuneRequest(const capi::CompileRequest &request, const OpenRequest &open,
+                                        const tune::TuneOptions &options);
 
 } // namespace attnc::engine
 

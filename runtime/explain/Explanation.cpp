@@ -18,7 +18,7 @@
 
 using namespace attnc;
 using namespace attnc::explain;
-using runtime::Result;
+using image::Result;
 
 namespace {
 
@@ -29,7 +29,7 @@ public:
 
   void explainOperation(attn::KernelOpInterface op, attn::SizesAttr sizes);
   void explainChoice(const tune::Choice &choice);
-  void explainMemory(const runtime::KernelImage &image);
+  void explainMemory(const image::KernelImage &image);
   void explainCache(const cache::Digest &key, const std::string &folder, const std::string &complaint);
   void explainMasks(const jit::Shapes &shapes, llvm::ArrayRef<MaskWork> masks, unsigned columns);
   void explainWork(const Work &work);
@@ -212,9 +212,9 @@ void Printer::explainChoice(const tune::Choice &choice) {
 }
 
 /// The memory of its own that a kernel takes.
-void Printer::explainMemory(const runtime::KernelImage &image) {
+void Printer::explainMemory(const image::KernelImage &image) {
   int64_t bytes = 0;
-  for (const runtime::KernelEntry &entry : image.entries) {
+  for (const image::KernelEntry &entry : image.entries) {
     bytes = std::max(bytes, entry.scratchBytes);
     if (entry.threads != 0)
       line("memory") << entry.sharedBytes << " B of shared memory a block of " << entry.threads << " threads, in "
@@ -276,7 +276,7 @@ void Printer::explainCache(const cache::Digest &key, const std::string &folder, 
   const cache::FileName name{cache::FileKind::Entry, key};
   Result<cache::Bytes> file = directory.read(name);
   bool there = file && cache::unpackEntry(name.key, *file);
-  if (runtime::Status status = directory.checkWritable(); !there && !status) {
+  if (image::Status status = directory.checkWritable(); !there && !status) {
     line("cache") << "not compiled yet, and every run does: it cannot be kept\n";
     line("") << "in '" << jit::makePrintable(folder) << "': " << status.message() << '\n';
     return;
@@ -295,7 +295,7 @@ Result<Explanation> Explanation::get(Subject subject) {
   Result<LoweredKernel> lowered = LoweredKernel::get(subject.session, subject.kernel, subject.machine);
   if (!lowered)
     return lowered.takeError();
-  Result<runtime::KernelImage> image = jit::describeKernel(subject.session, subject.kernel, subject.machine);
+  Result<image::KernelImage> image = jit::describeKernel(subject.session, subject.kernel, subject.machine);
   if (!image)
     return image.takeError();
   Explanation explanation(std::move(subject), std::move(*lowered), std::move(*image));

@@ -17,12 +17,12 @@ namespace attnc::explain {
 /// What is to be explained.
 struct Subject {
   jit::Session &session;
-  const attn::KernelFunction &kernel;  ///< with the schedules that were chosen for it
-  mlir::Attribute machine;             ///< what it is compiled for
-  std::string target;                  ///< what people call that
-  tune::Choice choice;                 ///< where the schedules come from
-  runtime::Result<jit::Shapes> shapes; ///< of a launch, where somebody says; else what they would have to say
-  uint64_t seed = 0;                   ///< of the random inputs that masks are looked at with
+  const attn::KernelFunction &kernel; ///< with the schedules that were chosen for it
+  mlir::Attribute machine;            ///< what it is compiled for
+  std::string target;                 ///< what people call that
+  tune::Choice choice;                ///< where the schedules come from
+  image::Result<jit::Shapes> shapes;  ///< of a launch, where somebody says; else what they would have to say
+  uint64_t seed = 0;                  ///< of the random inputs that masks are looked at with
   /// The key of its image. None where no image of it is kept, whatever the cache.
   std::optional<cache::Digest> key = {};
   std::string cacheDirectory = {}; ///< where images are kept; empty for nowhere
@@ -33,7 +33,7 @@ struct Subject {
 class Explanation {
 public:
   /// Runs the passes that decide what, and looks at masks where sizes are known. Faults of the spec are `reported()`.
-  static runtime::Result<Explanation> get(Subject subject);
+  static image::Result<Explanation> get(Subject subject);
 
   /// Prints it, with pictures of at most `columns` characters to the line. Labels are bold and tiles have colours where
   /// `os` shows them.
@@ -43,12 +43,12 @@ public:
   void drawSvg(llvm::raw_ostream &os) const;
 
 private:
-  Explanation(Subject subject, LoweredKernel lowered, runtime::KernelImage image)
+  Explanation(Subject subject, LoweredKernel lowered, image::KernelImage image)
       : subject(std::move(subject)), lowered(std::move(lowered)), image(std::move(image)) {}
 
   Subject subject;
   LoweredKernel lowered;
-  runtime::KernelImage image;    ///< without code
+  image::KernelImage image;      ///< without code
   std::vector<MaskWork> masks;   ///< of the operations; none where no sizes are known
   std::optional<PeakRates> peak; ///< of the machine that this is, where it is the one
 };

@@ -7,7 +7,7 @@
 
 using namespace attnc;
 using namespace attnc::explain;
-using runtime::Result;
+using image::Result;
 
 Result<LoweredKernel> LoweredKernel::get(jit::Session &session, const attn::KernelFunction &kernel,
                                          mlir::Attribute machine) {

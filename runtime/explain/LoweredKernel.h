@@ -15,8 +15,8 @@ struct LoweredKernel {
   attn::KernelFunction kernel; ///< in `module`
 
   /// Runs the passes on a copy of `kernel`, for `machine`. A fault is `reported()`.
-  static runtime::Result<LoweredKernel> get(jit::Session &session, const attn::KernelFunction &kernel,
-                                            mlir::Attribute machine);
+  static image::Result<LoweredKernel> get(jit::Session &session, const attn::KernelFunction &kernel,
+                                          mlir::Attribute machine);
 };
 
 } // namespace attnc::explain

@@ -13,7 +13,7 @@ using namespace attnc;
 using namespace attnc::attn;
 using namespace attnc::attn::reference;
 using namespace attnc::explain;
-using runtime::Result;
+using image::Result;
 
 namespace {
 
@@ -199,7 +199,7 @@ static Result<MaskWork> measureMask(KernelOpInterface lowered, const Arguments &
     if (index % step != 0)
       continue;
     if (surveyor.countTiles(sequence) > static_cast<double>(mostTiles))
-      return runtime::Error{"the mask has more than " + std::to_string(mostTiles) + " tiles at these sizes"};
+      return image::Error{"the mask has more than " + std::to_string(mostTiles) + " tiles at these sizes"};
     MaskMap map = surveyor.survey(sequence, head);
     sampledPairs += static_cast<double>(pairs);
     work.keptPairs += surveyor.countKept(sequence, head, map, budget, work.estimated);
@@ -218,7 +218,7 @@ static Result<MaskWork> measureMask(KernelOpInterface lowered, const Arguments &
 }
 
 Result<std::vector<MaskWork>> explain::measureMasks(const KernelFunction &lowered,
-                                                    runtime::Span<const runtime::ArgValue> inputs) {
+                                                    image::Span<const runtime::ArgValue> inputs) {
   std::vector<ReferenceValue> values = jit::toReferenceValues(lowered, inputs);
   Arguments arguments(values);
   std::vector<MaskWork> masks;

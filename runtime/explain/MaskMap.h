@@ -42,8 +42,8 @@ struct MaskWork {
 
 /// Looks at each operation of `lowered`, a kernel after `attn-infer-bounds`, on `inputs`. Tile classes are those of the
 /// regions `bounds` and `blocks`; kept pairs are counted by the mask itself where a tile is partial.
-runtime::Result<std::vector<MaskWork>> measureMasks(const attn::KernelFunction &lowered,
-                                                    runtime::Span<const runtime::ArgValue> inputs);
+image::Result<std::vector<MaskWork>> measureMasks(const attn::KernelFunction &lowered,
+                                                  image::Span<const runtime::ArgValue> inputs);
 
 } // namespace attnc::explain
 

@@ -156,7 +156,7 @@ static Loops chooseLoops() {
 }
 
 /// The greatest rate seen in about 50 ms, where `body` runs once on each core at a time and does `amount` in it.
-static double measureRate(double amount, runtime::FunctionRef<float(int64_t task)> body) {
+static double measureRate(double amount, image::FunctionRef<float(int64_t task)> body) {
   using Clock = std::chrono::steady_clock;
   runtime::ThreadPool &pool = runtime::ThreadPool::shared();
   int64_t tasks = pool.numWorkers();

@@ -38,7 +38,7 @@ Work explain::countWork(const attn::KernelFunction &kernel, const jit::Shapes &s
   }
   for (const auto *list : {&kernel.inputs, &kernel.outputs})
     for (const attn::KernelArgument &argument : *list) {
-      double bytes = static_cast<double>(runtime::byteSize(describe::elementDType(argument)));
+      double bytes = static_cast<double>(image::byteSize(describe::elementDType(argument)));
       for (int64_t size : shapes.shapeOf(argument))
         bytes *= static_cast<double>(size);
       work.bytes += bytes;

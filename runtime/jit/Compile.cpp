@@ -13,8 +13,8 @@
 using namespace mlir;
 using namespace attnc;
 using namespace attnc::jit;
-using runtime::KernelImage;
-using runtime::Result;
+using image::KernelImage;
+using image::Result;
 using target::Backend;
 using target::LoweredKernel;
 using target::Stage;
@@ -55,11 +55,11 @@ bool jit::isBinary(StringRef stage) {
 }
 
 /// Whether `backend` has `stage`; the error says which it has on the way to `target`.
-static runtime::Status checkStage(const Backend &backend, StringRef stage, Attribute target) {
+static image::Status checkStage(const Backend &backend, StringRef stage, Attribute target) {
   if (findStage(&backend, stage))
     return {};
-  return runtime::Error{"there is no stage '" + stage.str() + "' on the way to " + backend.getName(target) +
-                        "; there are " + joinNames(getStages(&backend))};
+  return image::Error{"there is no stage '" + stage.str() + "' on the way to " + backend.getName(target) +
+                      "; there are " + joinNames(getStages(&backend))};
 }
 
 namespace {
@@ -132,7 +132,7 @@ Result<KernelImage> jit::compileToImage(Session &session, const attn::KernelFunc
   if (!lowered)
     return lowered.takeError();
   LoweredKernel code = lowered->kernel();
-  if (runtime::Status status = getBackend(lowered->target).setCode(code); !status)
+  if (image::Status status = getBackend(lowered->target).setCode(code); !status)
     return status.takeError();
   return std::move(lowered->image);
 }
@@ -143,7 +143,7 @@ Result<KernelImage> jit::compileSource(Session &session, const attn::KernelFunct
   if (!lowered)
     return lowered.takeError();
   LoweredKernel code = lowered->kernel();
-  if (runtime::Status status = getBackend(lowered->target).setCodeFrom(code, source); !status)
+  if (image::Status status = getBackend(lowered->target).setCodeFrom(code, source); !status)
     return status.takeError();
   return std::move(lowered->image);
 }
@@ -152,7 +152,7 @@ Result<std::string> jit::compileToStage(Session &session, const attn::KernelFunc
                                         Attribute target) {
   target = targetOrHost(&session.context(), target);
   const Backend &backend = getBackend(target);
-  if (runtime::Status status = checkStage(backend, stage, target); !status)
+  if (image::Status status = checkStage(backend, stage, target); !status)
     return status.takeError();
   if (stage == "attn" || stage == "tile") {
     auto module = lowerToAttn(session, kernel, target);
@@ -168,8 +168,8 @@ Result<std::string> jit::compileToStage(Session &session, const attn::KernelFunc
   LoweredKernel code = lowered->kernel();
   if (stage != "image")
     return backend.emit(code, stage);
-  if (runtime::Status status = backend.setCode(code); !status)
+  if (image::Status status = backend.setCode(code); !status)
     return status.takeError();
-  std::vector<uint8_t> bytes = runtime::serialize(lowered->image);
+  std::vector<uint8_t> bytes = image::serialize(lowered->image);
   return std::string(bytes.begin(), bytes.end());
 }

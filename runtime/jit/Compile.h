@@ -12,7 +12,7 @@
 namespace attnc::jit {
 
 /// Whether `name` is a stage on the way from a spec to an image of some target. All have "attn" (decided what: expanded
-/// sugar, bounds, schedule), "tile" (decided how: tile programs) and "image" (the serialized `runtime::KernelImage`);
+/// sugar, bounds, schedule), "tile" (decided how: tile programs) and "image" (the serialized `image::KernelImage`);
 /// backends add theirs between the last two.
 bool isStage(llvm::StringRef name);
 
@@ -26,25 +26,25 @@ bool isBinary(llvm::StringRef stage);
 
 /// A module that holds a copy of `kernel`'s function alone, for `target`, after the passes that decide what. The spec
 /// stays as it is. A fault is `reported()`.
-runtime::Result<mlir::OwningOpRef<mlir::ModuleOp>> lowerToAttn(Session &session, const attn::KernelFunction &kernel,
-                                                               mlir::Attribute target = {});
+image::Result<mlir::OwningOpRef<mlir::ModuleOp>> lowerToAttn(Session &session, const attn::KernelFunction &kernel,
+                                                             mlir::Attribute target = {});
 
 /// What `kernel` is at `stage`, as text or bytes. A stage that `target` does not have is an error.
-runtime::Result<std::string> compileToStage(Session &session, const attn::KernelFunction &kernel, llvm::StringRef stage,
-                                            mlir::Attribute target = {});
+image::Result<std::string> compileToStage(Session &session, const attn::KernelFunction &kernel, llvm::StringRef stage,
+                                          mlir::Attribute target = {});
 
 /// What the runtime must know of `kernel` compiled for `target`, without code: arguments, grids, scratch memory,
 /// threads.
-runtime::Result<runtime::KernelImage> describeKernel(Session &session, const attn::KernelFunction &kernel,
-                                                     mlir::Attribute target = {});
+image::Result<image::KernelImage> describeKernel(Session &session, const attn::KernelFunction &kernel,
+                                                 mlir::Attribute target = {});
 
 /// Compiles `kernel` for `target`.
-runtime::Result<runtime::KernelImage> compileToImage(Session &session, const attn::KernelFunction &kernel,
-                                                     mlir::Attribute target = {});
+image::Result<image::KernelImage> compileToImage(Session &session, const attn::KernelFunction &kernel,
+                                                 mlir::Attribute target = {});
 
 /// The same with `source`, a text by hand, in the place of what the compiler would print of `kernel`.
-runtime::Result<runtime::KernelImage> compileSource(Session &session, const attn::KernelFunction &kernel,
-                                                    const target::SourceFile &source, mlir::Attribute target);
+image::Result<image::KernelImage> compileSource(Session &session, const attn::KernelFunction &kernel,
+                                                const target::SourceFile &source, mlir::Attribute target);
 
 } // namespace attnc::jit
 

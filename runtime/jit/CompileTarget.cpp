@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace attnc;
 using namespace attnc::jit;
-using runtime::Result;
+using image::Result;
 
 ArrayRef<const target::Backend *> jit::getBackends() {
   static std::once_flag once;
@@ -31,7 +31,7 @@ Result<Attribute> jit::parseTargetAttr(MLIRContext *context, StringRef name) {
       return std::move(*machine);
     names.push_back(backend->describeNames());
   }
-  return runtime::Error{"unknown target '" + name.str() + "'; kernels are compiled for " + llvm::join(names, ", ")};
+  return image::Error{"unknown target '" + name.str() + "'; kernels are compiled for " + llvm::join(names, ", ")};
 }
 
 Attribute jit::targetOrHost(MLIRContext *context, Attribute target) {

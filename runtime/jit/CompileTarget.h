@@ -18,7 +18,7 @@ const target::Backend &getBackend(mlir::Attribute target);
 /// The machine that `name` means, as the attribute that passes read: "cpu" and "auto" are this CPU (`#attn.cpu`);
 /// "nvptx:sm_90a" is a GPU of that architecture (`#attn.gpu`), which need not be here, and "nvptx" the one that is
 /// compiled for by default. An error names what there is.
-runtime::Result<mlir::Attribute> parseTargetAttr(mlir::MLIRContext *context, llvm::StringRef name);
+image::Result<mlir::Attribute> parseTargetAttr(mlir::MLIRContext *context, llvm::StringRef name);
 
 /// `target`, or the machine that the compiler runs on where that is null.
 mlir::Attribute targetOrHost(mlir::MLIRContext *context, mlir::Attribute target);

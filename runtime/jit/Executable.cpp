@@ -7,10 +7,10 @@
 
 using namespace attnc;
 using namespace attnc::jit;
+using image::Result;
+using image::Span;
+using image::Status;
 using runtime::ArgValue;
-using runtime::Result;
-using runtime::Span;
-using runtime::Status;
 
 namespace {
 

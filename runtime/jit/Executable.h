@@ -18,29 +18,29 @@ public:
   virtual ~Measurement() = default;
 
   /// Runs the kernel `runs` times, one right after the other; the seconds of each.
-  virtual runtime::Result<std::vector<double>> time(int runs) = 0;
+  virtual image::Result<std::vector<double>> time(int runs) = 0;
 };
 
 /// A kernel that is ready to run on host tensors, whatever carries it out.
 class Executable {
 public:
   /// A kernel whose arguments are those of `image`.
-  explicit Executable(runtime::KernelImage image) : kernelImage(std::move(image)) {}
+  explicit Executable(image::KernelImage image) : kernelImage(std::move(image)) {}
   virtual ~Executable() = default;
 
   /// What it was made from; the arguments in the order in which `run` takes them.
-  const runtime::KernelImage &image() const { return kernelImage; }
+  const image::KernelImage &image() const { return kernelImage; }
 
   /// Runs on `values`, one for each argument: the inputs, then the results. What does not fit is an error, and then
   /// nothing is written (S18).
-  virtual runtime::Status run(runtime::Span<const runtime::ArgValue> values) = 0;
+  virtual image::Status run(image::Span<const runtime::ArgValue> values) = 0;
 
   /// Makes `values`, as in `run`, ready to measure the kernel on. What the results hold afterwards is unspecified. The
   /// seconds are those of the host's clock, unless a kernel knows better.
-  virtual runtime::Result<std::unique_ptr<Measurement>> measure(runtime::Span<const runtime::ArgValue> values);
+  virtual image::Result<std::unique_ptr<Measurement>> measure(image::Span<const runtime::ArgValue> values);
 
 private:
-  runtime::KernelImage kernelImage;
+  image::KernelImage kernelImage;
 };
 
 } // namespace attnc::jit

@@ -10,10 +10,10 @@ using namespace attnc;
 using namespace attnc::jit;
 using cuda::Event;
 using cuda::Staging;
+using image::Result;
+using image::Span;
+using image::Status;
 using runtime::ArgValue;
-using runtime::Result;
-using runtime::Span;
-using runtime::Status;
 
 namespace {
 
@@ -68,7 +68,7 @@ private:
 
 } // namespace
 
-Result<std::unique_ptr<GpuKernel>> GpuKernel::load(cuda::DeviceRef device, runtime::KernelImage image) {
+Result<std::unique_ptr<GpuKernel>> GpuKernel::load(cuda::DeviceRef device, image::KernelImage image) {
   Result<std::unique_ptr<cuda::GpuLaunch>> gpu = cuda::GpuLaunch::load(device, image);
   if (!gpu)
     return gpu.takeError();

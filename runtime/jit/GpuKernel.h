@@ -16,16 +16,16 @@ namespace attnc::jit {
 class GpuKernel : public Executable {
 public:
   /// Loads `image`, a cubin or PTX with the facts of its launch, on `device`.
-  static runtime::Result<std::unique_ptr<GpuKernel>> load(cuda::DeviceRef device, runtime::KernelImage image);
+  static image::Result<std::unique_ptr<GpuKernel>> load(cuda::DeviceRef device, image::KernelImage image);
 
-  runtime::Status run(runtime::Span<const runtime::ArgValue> values) override;
-  runtime::Result<std::unique_ptr<Measurement>> measure(runtime::Span<const runtime::ArgValue> values) override;
+  image::Status run(image::Span<const runtime::ArgValue> values) override;
+  image::Result<std::unique_ptr<Measurement>> measure(image::Span<const runtime::ArgValue> values) override;
 
   /// What the functions of the kernel take, in the order of the image's entries.
-  runtime::Span<const cuda::Function> functions() const { return gpu->functions(); }
+  image::Span<const cuda::Function> functions() const { return gpu->functions(); }
 
 private:
-  GpuKernel(runtime::KernelImage image, cuda::DeviceRef device, std::unique_ptr<cuda::GpuLaunch> gpu)
+  GpuKernel(image::KernelImage image, cuda::DeviceRef device, std::unique_ptr<cuda::GpuLaunch> gpu)
       : Executable(std::move(image)), device(std::move(device)), gpu(std::move(gpu)) {}
 
   cuda::DeviceRef device;

@@ -8,7 +8,7 @@
 using namespace attnc;
 using namespace attnc::jit;
 using cuda::DeviceFacts;
-using runtime::Result;
+using image::Result;
 
 /// The architecture to make code of for this GPU, where `wanted` is empty, else `wanted`. Empty where none fits.
 static llvm::StringRef chooseArchitecture(const DeviceFacts &gpu, llvm::StringRef wanted) {
@@ -58,6 +58,6 @@ Result<attn::GpuTargetAttr> jit::chooseGpuTarget(mlir::MLIRContext *context, con
       return known.takeError();
   attn::GpuTargetAttr target = describeGpu(context, gpu, chooseArchitecture(gpu, architecture), cuda);
   if (!target)
-    return runtime::Error{explainGpu(gpu, architecture)};
+    return image::Error{explainGpu(gpu, architecture)};
   return target;
 }

@@ -14,8 +14,8 @@ namespace attnc::jit {
 std::string explainGpu(const cuda::DeviceFacts &gpu, llvm::StringRef architecture);
 
 /// What to compile for `gpu`, in code of `architecture`, or in the best where that is empty; `cuda`: through CUDA C++.
-runtime::Result<attn::GpuTargetAttr> chooseGpuTarget(mlir::MLIRContext *context, const cuda::DeviceFacts &gpu,
-                                                     llvm::StringRef architecture, bool cuda = false);
+image::Result<attn::GpuTargetAttr> chooseGpuTarget(mlir::MLIRContext *context, const cuda::DeviceFacts &gpu,
+                                                   llvm::StringRef architecture, bool cuda = false);
 
 } // namespace attnc::jit
 

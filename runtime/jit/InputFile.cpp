@@ -18,10 +18,10 @@
 
 using namespace attnc;
 using namespace attnc::jit;
+using image::Error;
+using image::Result;
+using image::Status;
 using llvm::StringRef;
-using runtime::Error;
-using runtime::Result;
-using runtime::Status;
 
 /// How long a pipe may have nobody who writes to it.
 static constexpr std::chrono::seconds patience{5};

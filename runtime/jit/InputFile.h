@@ -15,7 +15,7 @@ namespace attnc::jit {
 /// All of the file at `path`, or of standard input for "-", which ends with a zero. The error begins with "cannot read
 /// 'PATH'": for a folder, more than `most` bytes, which a device like /dev/zero has, and a pipe that nobody writes to
 /// for some seconds.
-runtime::Result<std::unique_ptr<llvm::MemoryBuffer>> readInput(llvm::StringRef path, size_t most);
+image::Result<std::unique_ptr<llvm::MemoryBuffer>> readInput(llvm::StringRef path, size_t most);
 
 } // namespace attnc::jit
 

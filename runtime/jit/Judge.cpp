@@ -99,10 +99,10 @@ void Judgement::include(const Judgement &other) {
 }
 
 /// `value` as a dtype holds it.
-static double roundTo(runtime::DType dtype, double value) {
+static double roundTo(image::DType dtype, double value) {
   char element[sizeof(double)];
-  runtime::storeScalar(dtype, element, value);
-  return runtime::loadScalar(dtype, element);
+  image::storeScalar(dtype, element, value);
+  return image::loadScalar(dtype, element);
 }
 
 Judgement jit::judge(const std::string &name, const JudgeRule &rule, const Tensor &got, const Tensor &exact,
@@ -145,7 +145,7 @@ Judgement jit::judge(const std::string &name, const JudgeRule &rule, const Tenso
     baselineSum += baselineError;
   }
   auto count = static_cast<double>(std::max<int64_t>(judgement.elements, 1));
-  double ulp = runtime::ulp(got.dtype(), greatest);
+  double ulp = image::ulp(got.dtype(), greatest);
   judgement.meanError = sum / count;
   judgement.meanBaseline = baselineSum / count;
   judgement.hasMeanRule = rule.kind != ResultKind::Gradient;

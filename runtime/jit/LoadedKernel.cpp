@@ -14,9 +14,9 @@
 using namespace llvm;
 using namespace attnc;
 using namespace attnc::jit;
-using runtime::KernelImage;
-using runtime::Result;
-using runtime::Status;
+using image::KernelImage;
+using image::Result;
+using image::Status;
 
 namespace {
 
@@ -34,7 +34,7 @@ struct LinkerReport {
 } // namespace
 
 /// An LLVM error as one of the runtime's. What was reported on the side says more than that a symbol is missing.
-static runtime::Error toError(const KernelImage &image, Error error, LinkerReport &report) {
+static image::Error toError(const KernelImage &image, Error error, LinkerReport &report) {
   std::string reason = toString(std::move(error));
   std::lock_guard<std::mutex> lock(report.mutex);
   return {"kernel '" + image.name + "' cannot be loaded: " + (report.reasons.empty() ? reason : report.reasons)};
@@ -67,7 +67,7 @@ LoadedKernel::LoadedKernel(KernelImage image, std::unique_ptr<orc::LLJIT> jit, s
 LoadedKernel::~LoadedKernel() = default;
 
 Result<std::unique_ptr<LoadedKernel>> LoadedKernel::load(KernelImage image) {
-  if (Status status = runtime::verify(image); !status)
+  if (Status status = image::verify(image); !status)
     return status.takeError();
   // The linker holds it as well: its memory is freed with the kernel.
   auto report = std::make_shared<LinkerReport>();
@@ -81,7 +81,7 @@ Result<std::unique_ptr<LoadedKernel>> LoadedKernel::load(KernelImage image) {
   if (Error error = (*jit)->addObjectFile(MemoryBuffer::getMemBufferCopy(bytes, image.name)))
     return toError(image, std::move(error), *report);
   std::vector<runtime::CpuEntry> entries;
-  for (const runtime::KernelEntry &entry : image.entries) {
+  for (const image::KernelEntry &entry : image.entries) {
     Expected<orc::ExecutorAddr> address = (*jit)->lookup(entry.symbol);
     if (!address)
       return toError(image, address.takeError(), *report);
@@ -90,7 +90,7 @@ Result<std::unique_ptr<LoadedKernel>> LoadedKernel::load(KernelImage image) {
   return std::unique_ptr<LoadedKernel>(new LoadedKernel(std::move(image), std::move(*jit), std::move(entries)));
 }
 
-Status LoadedKernel::run(runtime::Span<const runtime::ArgValue> values) {
+Status LoadedKernel::run(image::Span<const runtime::ArgValue> values) {
   auto arguments = runtime::bindArguments(image(), values);
   if (!arguments)
     return arguments.takeError();

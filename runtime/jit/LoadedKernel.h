@@ -19,15 +19,14 @@ namespace attnc::jit {
 class LoadedKernel : public Executable {
 public:
   /// Links the object code of `image`. Fails where it needs a symbol that is not there, or lacks one of its entries.
-  static runtime::Result<std::unique_ptr<LoadedKernel>> load(runtime::KernelImage image);
+  static image::Result<std::unique_ptr<LoadedKernel>> load(image::KernelImage image);
 
   ~LoadedKernel() override;
 
-  runtime::Status run(runtime::Span<const runtime::ArgValue> values) override;
+  image::Status run(image::Span<const runtime::ArgValue> values) override;
 
 private:
-  LoadedKernel(runtime::KernelImage image, std::unique_ptr<llvm::orc::LLJIT> jit,
-               std::vector<runtime::CpuEntry> entries);
+  LoadedKernel(image::KernelImage image, std::unique_ptr<llvm::orc::LLJIT> jit, std::vector<runtime::CpuEntry> entries);
 
   std::unique_ptr<llvm::orc::LLJIT> jit; ///< owns the code that `entries` points into
   std::vector<runtime::CpuEntry> entries;

@@ -17,8 +17,8 @@
 using namespace attnc;
 using namespace attnc::jit;
 using attn::ArgumentUse;
+using image::Result;
 using runtime::ArgValue;
-using runtime::Result;
 using runtime::Tensor;
 
 namespace {
@@ -46,7 +46,7 @@ private:
 
   /// An integer in [0, limit].
   int64_t integerAt(uint64_t stream, uint64_t index, int64_t limit) const {
-    double value = runtime::uniformAt(options.seed, stream, index) * static_cast<double>(limit + 1);
+    double value = image::uniformAt(options.seed, stream, index) * static_cast<double>(limit + 1);
     return std::min(static_cast<int64_t>(value), limit);
   }
 
@@ -108,7 +108,7 @@ ArgValue Drawer::drawScalar(const attn::KernelArgument &argument, unsigned index
   if (argument.isUsedAs(ArgumentUse::Seed))
     return integerAt(index, 0, int64_t(1) << 52);
   if (mlir::isa<mlir::FloatType>(argument.type))
-    return runtime::normalAt(options.seed, index, 0);
+    return image::normalAt(options.seed, index, 0);
   return argument.type.isInteger(1) ? integerAt(index, 0, 1) : integerAt(index, 0, 7);
 }
 
@@ -161,10 +161,10 @@ void Drawer::fillSegments(const Tensor &tensor) const {
     int64_t row = linear / length, column = linear % length;
     int64_t id = 0;
     for (int64_t n = 0; n < documents - 1; ++n) {
-      double cut = runtime::uniformAt(options.seed, segmentsStream, static_cast<uint64_t>(row * documents + n));
+      double cut = image::uniformAt(options.seed, segmentsStream, static_cast<uint64_t>(row * documents + n));
       id += static_cast<double>(column) >= cut * static_cast<double>(length);
     }
-    runtime::storeScalar(tensor.dtype(), element, static_cast<double>(column < padding ? id : -1));
+    image::storeScalar(tensor.dtype(), element, static_cast<double>(column < padding ? id : -1));
   });
 }
 
@@ -177,18 +177,18 @@ void Drawer::fillPages(const Tensor &table, int64_t pages, uint64_t stream) cons
   for (size_t n = order.size(); n > 1; --n)
     std::swap(order[n - 1], order[static_cast<size_t>(integerAt(stream, n, static_cast<int64_t>(n) - 1))]);
   table.forEach([&](int64_t linear, void *element) {
-    runtime::storeScalar(table.dtype(), element, static_cast<double>(order[static_cast<size_t>(linear)]));
+    image::storeScalar(table.dtype(), element, static_cast<double>(order[static_cast<size_t>(linear)]));
   });
 }
 
 /// What `runtime::fillNormal` writes, on all threads: these tensors are the large ones.
 void Drawer::fillValues(const Tensor &tensor, uint64_t stream) const {
   constexpr int64_t chunk = 1 << 14;
-  int64_t count = tensor.numElements(), size = runtime::byteSize(tensor.dtype());
+  int64_t count = tensor.numElements(), size = image::byteSize(tensor.dtype());
   runtime::ThreadPool::shared().parallelFor((count + chunk - 1) / chunk, [&](int64_t task, unsigned) {
     for (int64_t n = task * chunk, end = std::min(n + chunk, count); n < end; ++n)
-      runtime::storeScalar(tensor.dtype(), static_cast<char *>(tensor.data()) + n * size,
-                           options.valueScale * runtime::normalAt(options.seed, stream, static_cast<uint64_t>(n)));
+      image::storeScalar(tensor.dtype(), static_cast<char *>(tensor.data()) + n * size,
+                         options.valueScale * image::normalAt(options.seed, stream, static_cast<uint64_t>(n)));
   });
 }
 
@@ -213,16 +213,16 @@ void Drawer::fill(const Tensor &tensor, const attn::KernelArgument &argument, un
     return tensor.forEach([&](int64_t half, void *element) {
       const auto bits =
           static_cast<double>(integerAt(index, static_cast<uint64_t>(half), std::numeric_limits<int32_t>::max()));
-      runtime::storeScalar(tensor.dtype(), element, bits);
+      image::storeScalar(tensor.dtype(), element, bits);
     });
   if (!options.drawValues && !isReadByMasks(index))
     return;
   if (isFloat(tensor.dtype()))
     return isValueLike(index) ? fillValues(tensor, index) : fillNormal(tensor, options.seed, index);
-  bool mask = tensor.dtype() == runtime::DType::I1;
+  bool mask = tensor.dtype() == image::DType::I1;
   tensor.forEach([&](int64_t linear, void *element) {
-    double u = runtime::uniformAt(options.seed, index, static_cast<uint64_t>(linear));
-    runtime::storeScalar(tensor.dtype(), element, mask ? (u < 0.75 ? 1 : 0) : std::floor(u * 8));
+    double u = image::uniformAt(options.seed, index, static_cast<uint64_t>(linear));
+    image::storeScalar(tensor.dtype(), element, mask ? (u < 0.75 ? 1 : 0) : std::floor(u * 8));
   });
 }
 
@@ -232,7 +232,7 @@ Result<ArgValue> Drawer::draw(unsigned index) {
     return drawScalar(argument, index);
   Result<Tensor> tensor = Tensor::allocate(describe::elementDType(argument), shapes.shapeOf(argument));
   if (!tensor)
-    return runtime::Error{"argument '" + argument.name + "': " + tensor.message()};
+    return image::Error{"argument '" + argument.name + "': " + tensor.message()};
   fill(*tensor, argument, index);
   return ArgValue(std::move(*tensor));
 }
@@ -247,7 +247,7 @@ static void raiseLses(const attn::KernelFunction &kernel, const Shapes &shapes, 
     double level = std::log(static_cast<double>(std::max<int64_t>(shapes.keyRows(), 1)));
     const auto &tensor = std::get<Tensor>(values[lse.getArgNumber()]);
     tensor.forEach([&](int64_t, void *element) {
-      runtime::storeScalar(tensor.dtype(), element, level + runtime::loadScalar(tensor.dtype(), element));
+      image::storeScalar(tensor.dtype(), element, level + image::loadScalar(tensor.dtype(), element));
     });
   }
 }
@@ -265,7 +265,7 @@ Result<std::vector<ArgValue>> jit::makeRandomInputs(const attn::KernelFunction &
   if (options.drawValues && !options.computeSaved)
     raiseLses(kernel, shapes, values);
   else if (options.drawValues)
-    if (runtime::Status status = computeSavedResults(kernel, values); !status)
+    if (image::Status status = computeSavedResults(kernel, values); !status)
       return status.takeError();
   return values;
 }
@@ -273,15 +273,15 @@ Result<std::vector<ArgValue>> jit::makeRandomInputs(const attn::KernelFunction &
 /// The most sequences that inputs are drawn for.
 static constexpr int64_t mostSequences = int64_t(1) << 20;
 
-runtime::Status jit::checkSizes(const attn::KernelFunction &kernel, const Shapes &shapes) {
+image::Status jit::checkSizes(const attn::KernelFunction &kernel, const Shapes &shapes) {
   if (shapes.batch() > mostSequences)
-    return runtime::Error{"size 'B': expected at most " + std::to_string(mostSequences) + ", got " +
-                          std::to_string(shapes.batch())};
+    return image::Error{"size 'B': expected at most " + std::to_string(mostSequences) + ", got " +
+                        std::to_string(shapes.batch())};
   // Rows of packed tensors are those of a sequence.
   attn::KernelOpInterface op = kernel.kernels.front();
   int64_t rows = std::max(op.isPacked() ? shapes.queryRows() : 0, op.areKeysPacked() ? shapes.keyRows() : 0);
   if (shapes.batch() == 0 && rows > 0)
-    return runtime::Error{"size 'B': expected a sequence or more for " + std::to_string(rows) + " packed rows, got 0"};
+    return image::Error{"size 'B': expected a sequence or more for " + std::to_string(rows) + " packed rows, got 0"};
   // The system promises more than it has, and ends the process that takes it at its word.
   double memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
   double bytes = 0;
@@ -289,25 +289,25 @@ runtime::Status jit::checkSizes(const attn::KernelFunction &kernel, const Shapes
     for (const attn::KernelArgument &argument : *list) {
       if (!argument.isTensor())
         continue;
-      auto size = static_cast<double>(runtime::byteSize(describe::elementDType(argument)));
+      auto size = static_cast<double>(image::byteSize(describe::elementDType(argument)));
       for (int64_t extent : shapes.shapeOf(argument))
         size *= static_cast<double>(extent);
       bytes += size;
     }
   if (bytes <= memory)
     return {};
-  return runtime::Error{
+  return image::Error{
       llvm::formatv("the arguments and results take {0:E3} bytes of memory, this machine has {1:E3}", bytes, memory)
           .str()};
 }
 
 Result<std::vector<Tensor>> jit::allocateOutputs(const attn::KernelFunction &kernel, const Shapes &shapes,
-                                                 std::optional<runtime::DType> dtype) {
+                                                 std::optional<image::DType> dtype) {
   std::vector<Tensor> outputs;
   for (const attn::KernelArgument &output : kernel.outputs) {
     Result<Tensor> tensor = Tensor::allocate(dtype.value_or(describe::elementDType(output)), shapes.shapeOf(output));
     if (!tensor)
-      return runtime::Error{"result '" + output.name + "': " + tensor.message()};
+      return image::Error{"result '" + output.name + "': " + tensor.message()};
     tensor->poison();
     outputs.push_back(std::move(*tensor));
   }

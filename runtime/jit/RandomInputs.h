@@ -27,19 +27,19 @@ struct RandomOptions {
 
 /// An error where there are more than 2^20 sequences, or where arguments and results together take more bytes than this
 /// machine has memory.
-runtime::Status checkSizes(const attn::KernelFunction &kernel, const Shapes &shapes);
+image::Status checkSizes(const attn::KernelFunction &kernel, const Shapes &shapes);
 
 /// A value for each input of `kernel`. Plain floats are normal; lengths lie in [0, S] with 0 and 1 among them;
 /// cumulative lengths make sequences of all sizes, empty ones among them; segment ids run in documents and end in
 /// padding; masks keep most; scalars take values that models use; what a backward takes of forward is as `options`
 /// says. Fails where there is not enough memory.
-runtime::Result<std::vector<runtime::ArgValue>>
-makeRandomInputs(const attn::KernelFunction &kernel, const Shapes &shapes, const RandomOptions &options = {});
+image::Result<std::vector<runtime::ArgValue>> makeRandomInputs(const attn::KernelFunction &kernel, const Shapes &shapes,
+                                                               const RandomOptions &options = {});
 
 /// Row-major results for `kernel`, poisoned so that an element that is not written shows. `dtype` replaces that of each
 /// result where it is given. Fails where there is not enough memory.
-runtime::Result<std::vector<runtime::Tensor>> allocateOutputs(const attn::KernelFunction &kernel, const Shapes &shapes,
-                                                              std::optional<runtime::DType> dtype = std::nullopt);
+image::Result<std::vector<runtime::Tensor>> allocateOutputs(const attn::KernelFunction &kernel, const Shapes &shapes,
+                                                            std::optional<image::DType> dtype = std::nullopt);
 
 } // namespace attnc::jit
 

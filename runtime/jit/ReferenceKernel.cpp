@@ -10,10 +10,10 @@
 using namespace attnc;
 using namespace attnc::jit;
 using attn::HostArray;
+using image::Result;
+using image::Span;
+using image::Status;
 using runtime::ArgValue;
-using runtime::Result;
-using runtime::Span;
-using runtime::Status;
 using runtime::Tensor;
 
 /// A runtime tensor as the reference sees it.
@@ -75,7 +75,7 @@ Status jit::computeSavedResults(const attn::KernelFunction &kernel, Span<const A
 Result<std::unique_ptr<ReferenceKernel>> ReferenceKernel::create(attn::KernelFunction kernel) {
   // What a kernel asks of its callers does not depend on who carries it out: an image without entries says it.
   mlir::OwningOpRef<mlir::ModuleOp> nothing = mlir::ModuleOp::create(kernel.function.getLoc());
-  mlir::FailureOr<runtime::KernelImage> image = describe::describeImage(kernel, *nothing);
+  mlir::FailureOr<image::KernelImage> image = describe::describeImage(kernel, *nothing);
   if (failed(image))
     return reported();
   return std::unique_ptr<ReferenceKernel>(new ReferenceKernel(std::move(*image), std::move(kernel)));

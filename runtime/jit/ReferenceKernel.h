@@ -17,12 +17,12 @@ namespace attnc::jit {
 class ReferenceKernel : public Executable {
 public:
   /// Runs `kernel`, as it is written. An argument that cannot be passed is `reported()`.
-  static runtime::Result<std::unique_ptr<ReferenceKernel>> create(attn::KernelFunction kernel);
+  static image::Result<std::unique_ptr<ReferenceKernel>> create(attn::KernelFunction kernel);
 
-  runtime::Status run(runtime::Span<const runtime::ArgValue> values) override;
+  image::Status run(image::Span<const runtime::ArgValue> values) override;
 
 private:
-  ReferenceKernel(runtime::KernelImage image, attn::KernelFunction kernel)
+  ReferenceKernel(image::KernelImage image, attn::KernelFunction kernel)
       : Executable(std::move(image)), kernel(std::move(kernel)) {}
 
   attn::KernelFunction kernel;
@@ -30,16 +30,16 @@ private:
 
 /// `inputs` as the reference takes them; they must outlive the result.
 std::vector<attn::ReferenceValue> toReferenceValues(const attn::KernelFunction &kernel,
-                                                    runtime::Span<const runtime::ArgValue> inputs);
+                                                    image::Span<const runtime::ArgValue> inputs);
 
 /// Runs the reference on `inputs`, into `outputs` of any floating-point dtype. Unlike `ReferenceKernel::run` it takes
 /// the inputs as they are. Results outside of `rows` stay untouched, unless `rows` is empty.
-runtime::Status runReference(const attn::KernelFunction &kernel, runtime::Span<const runtime::ArgValue> inputs,
-                             runtime::Span<const runtime::Tensor> outputs, attn::Precision precision,
-                             const std::vector<int64_t> &rows = {});
+image::Status runReference(const attn::KernelFunction &kernel, image::Span<const runtime::ArgValue> inputs,
+                           image::Span<const runtime::Tensor> outputs, attn::Precision precision,
+                           const std::vector<int64_t> &rows = {});
 
 /// Writes the arguments of `kernel` that are results of forward which its gradients take, from the others.
-runtime::Status computeSavedResults(const attn::KernelFunction &kernel, runtime::Span<const runtime::ArgValue> inputs);
+image::Status computeSavedResults(const attn::KernelFunction &kernel, image::Span<const runtime::ArgValue> inputs);
 
 } // namespace attnc::jit
 

@@ -13,8 +13,8 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::jit;
 
-runtime::Result<SmallVector<Attribute>> jit::readScheduleTables(StringRef path, llvm::raw_ostream &os,
-                                                                MLIRContext *context) {
+image::Result<SmallVector<Attribute>> jit::readScheduleTables(StringRef path, llvm::raw_ostream &os,
+                                                              MLIRContext *context) {
   auto buffer = readInput(path, longestSpec);
   if (!buffer)
     return buffer.takeError();

@@ -54,8 +54,7 @@ private:
 
 } // namespace
 
-runtime::Status jit::setSchedule(StringRef text, StringRef name, llvm::raw_ostream &os,
-                                 attn::KernelFunction &function) {
+image::Status jit::setSchedule(StringRef text, StringRef name, llvm::raw_ostream &os, attn::KernelFunction &function) {
   MLIRContext *context = function.function.getContext();
   ScheduleDiagnostics diagnostics(text, name, os, context);
   if (std::optional<TextFault> fault = findTextFault(text)) {

@@ -13,8 +13,8 @@ namespace attnc::jit {
 /// Gives all kernels of `function` the schedule that `text` holds, an attribute `#attn.schedule<...>` or an array of
 /// them, in place of what the spec says. A fault is shown on `os` in the text, which is called `name`, and is
 /// `reported()`.
-runtime::Status setSchedule(llvm::StringRef text, llvm::StringRef name, llvm::raw_ostream &os,
-                            attn::KernelFunction &function);
+image::Status setSchedule(llvm::StringRef text, llvm::StringRef name, llvm::raw_ostream &os,
+                          attn::KernelFunction &function);
 
 } // namespace attnc::jit
 

@@ -13,8 +13,8 @@
 using namespace mlir;
 using namespace attnc;
 using namespace attnc::jit;
-using runtime::Result;
-using runtime::Status;
+using image::Result;
+using image::Status;
 
 Session::Session(llvm::raw_ostream &diagnostics)
     : mlirContext(MLIRContext::Threading::DISABLED), diagnostics(diagnostics) {

@@ -16,7 +16,7 @@
 namespace attnc::jit {
 
 /// The error of a function that has reported its fault as a diagnostic: it has no text of its own.
-inline runtime::Error reported() { return {}; }
+inline image::Error reported() { return {}; }
 
 /// Owns an MLIR context with the dialects of a spec, and the one spec that is open in it. Everything that is compiled
 /// from the spec lives in the same context and ends with it.
@@ -35,17 +35,17 @@ public:
   /// Opens the spec in the file at `path`; "-" is standard input. A file that cannot be read is an error with a
   /// message; a spec at fault is `reported()`, be it that it is no text (SpecText.h), that MLIR's parser or a verifier
   /// refuses it, or that it holds what a spec may not (SpecCheck.h).
-  runtime::Status openFile(llvm::StringRef path);
+  image::Status openFile(llvm::StringRef path);
 
   /// Opens the spec in `text`; diagnostics call it `name`.
-  runtime::Status openText(llvm::StringRef text, llvm::StringRef name);
+  image::Status openText(llvm::StringRef text, llvm::StringRef name);
 
   /// Reads function `entry`, or the only public one, as a kernel. A fault is `reported()`.
-  runtime::Result<attn::KernelFunction> findKernel(llvm::StringRef entry = "");
+  image::Result<attn::KernelFunction> findKernel(llvm::StringRef entry = "");
 
   /// The backward of `forward`, a kernel of the open spec, written into the spec as a function of its own. A kernel
   /// that has none is `reported()`.
-  runtime::Result<attn::KernelFunction> deriveBackward(const attn::KernelFunction &forward);
+  image::Result<attn::KernelFunction> deriveBackward(const attn::KernelFunction &forward);
 
   /// The text of the open spec.
   llvm::StringRef text() const;
@@ -58,7 +58,7 @@ public:
 
 private:
   /// Parses the one buffer of `sources`.
-  runtime::Status parse(std::unique_ptr<llvm::MemoryBuffer> buffer);
+  image::Status parse(std::unique_ptr<llvm::MemoryBuffer> buffer);
 
   mlir::MLIRContext mlirContext;
   llvm::SourceMgr sources;

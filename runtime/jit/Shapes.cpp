@@ -9,10 +9,10 @@
 
 using namespace attnc;
 using namespace attnc::jit;
+using image::Error;
+using image::Result;
 using llvm::StringRef;
 using mlir::ShapedType;
-using runtime::Error;
-using runtime::Result;
 
 /// Splits "NAME=SIZE"; false where it is not of that form.
 static bool parseSize(StringRef text, StringRef &name, int64_t &size) {

@@ -23,14 +23,14 @@ struct ShapeRequest {
 };
 
 /// Reads `shape`, "B=2,Sq=128,bias.0=1" or empty, and each of `dims`, "bias.0=1".
-runtime::Result<ShapeRequest> parseShape(llvm::StringRef shape, llvm::ArrayRef<std::string> dims = {});
+image::Result<ShapeRequest> parseShape(llvm::StringRef shape, llvm::ArrayRef<std::string> dims = {});
 
 /// The size of every symbol of one kernel, and of dimensions that broadcast.
 class Shapes {
 public:
   /// Completes `request` for `kernel`: sizes that the spec fixes need not be given, and "B+1", the size of cumulative
   /// lengths, is as good as "B". Errors name every size that is missing, or the one that does not fit.
-  static runtime::Result<Shapes> resolve(const attn::KernelFunction &kernel, const ShapeRequest &request);
+  static image::Result<Shapes> resolve(const attn::KernelFunction &kernel, const ShapeRequest &request);
 
   /// The number of sequences.
   int64_t batch() const { return sequences; }

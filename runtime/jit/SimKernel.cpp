@@ -14,11 +14,11 @@
 using namespace mlir;
 using namespace attnc;
 using namespace attnc::jit;
-using runtime::ArgRole;
+using image::ArgRole;
+using image::Result;
+using image::Span;
+using image::Status;
 using runtime::ArgValue;
-using runtime::Result;
-using runtime::Span;
-using runtime::Status;
 using runtime::Tensor;
 
 /// Interleavings in which anything goes, in addition to the extremes.
@@ -33,7 +33,7 @@ Result<std::unique_ptr<SimKernel>> SimKernel::create(Session &session, const att
   buildTilePipeline(pm);
   if (failed(pm.run(**module)))
     return reported();
-  FailureOr<runtime::KernelImage> image = describe::describeImage(kernel, **module);
+  FailureOr<image::KernelImage> image = describe::describeImage(kernel, **module);
   if (failed(image))
     return reported();
   image->target = "sim:" + cast<attn::GpuTargetAttr>(target).getArch().str();
@@ -48,20 +48,18 @@ Result<std::unique_ptr<SimKernel>> SimKernel::create(Session &session, const att
 }
 
 /// The scalar whose bits are in a slot of the argument block.
-static attn::ReferenceValue decodeScalar(runtime::DType dtype, int64_t bits) {
-  if (dtype == runtime::DType::I1)
+static attn::ReferenceValue decodeScalar(image::DType dtype, int64_t bits) {
+  if (dtype == image::DType::I1)
     return int64_t(bits ? -1 : 0);
-  if (!runtime::isFloat(dtype))
+  if (!image::isFloat(dtype))
     return bits;
-  return runtime::loadScalar(dtype, &bits);
+  return image::loadScalar(dtype, &bits);
 }
 
 /// The argument block, as generated code reads it (runtime/Arguments.h), and the workspaces of `entry`.
-static std::vector<attn::ReferenceValue> decodeArguments(const runtime::KernelImage &image,
-                                                         const runtime::BoundArguments &arguments,
-                                                         tile::ProgramOp program, const runtime::KernelEntry &entry,
-                                                         const runtime::WorkspacePlaces &places,
-                                                         std::vector<int32_t> &memory) {
+static std::vector<attn::ReferenceValue>
+decodeArguments(const image::KernelImage &image, const runtime::BoundArguments &arguments, tile::ProgramOp program,
+                const image::KernelEntry &entry, const image::WorkspacePlaces &places, std::vector<int32_t> &memory) {
   std::vector<attn::ReferenceValue> values;
   std::vector<int64_t> offsets = runtime::slotOffsets(image);
   for (auto [number, type] : llvm::enumerate(program.getCallerTypes())) {
@@ -88,7 +86,7 @@ static std::vector<attn::ReferenceValue> decodeArguments(const runtime::KernelIm
 }
 
 /// A number that differs where inputs do: each of them meets interleavings of its own.
-static uint64_t makeSeed(const runtime::KernelImage &image, Span<const ArgValue> values) {
+static uint64_t makeSeed(const image::KernelImage &image, Span<const ArgValue> values) {
   uint64_t seed = 0;
   for (size_t n = 0; n < values.size(); ++n) {
     const auto *tensor = std::get_if<Tensor>(&values[n]);
@@ -109,9 +107,9 @@ Status SimKernel::run(Span<const ArgValue> values) {
       outputs.push_back(std::get<Tensor>(values[n]));
   // No place that a list could name.
   constexpr int32_t poison = std::numeric_limits<int32_t>::min();
-  const runtime::WorkspacePlaces places = runtime::placeWorkspaces(image(), arguments->symbolSizes);
+  const image::WorkspacePlaces places = image::placeWorkspaces(image(), arguments->symbolSizes);
   if (places.bytes < 0)
-    return runtime::Error{"no size of the workspace"};
+    return image::Error{"no size of the workspace"};
   std::vector<int32_t> workspace(static_cast<size_t>(places.bytes) / sizeof(poison));
   std::vector<Tensor> expected;
   const std::vector<int64_t> offsets = runtime::slotOffsets(image());
@@ -140,7 +138,7 @@ Status SimKernel::run(Span<const ArgValue> values) {
       }
       auto bytes = static_cast<size_t>(dense->numBytes());
       if (bytes && std::memcmp(expected[n].data(), dense->data(), bytes) != 0)
-        return runtime::Error{"results depend on the interleaving (" + schedule.toString() + ")"};
+        return image::Error{"results depend on the interleaving (" + schedule.toString() + ")"};
     }
   }
   return {};

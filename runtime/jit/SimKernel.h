@@ -19,13 +19,13 @@ namespace attnc::jit {
 class SimKernel : public Executable {
 public:
   /// Compiles `kernel` to tile programs for `target`, an `#attn.gpu`.
-  static runtime::Result<std::unique_ptr<SimKernel>> create(Session &session, const attn::KernelFunction &kernel,
-                                                            mlir::Attribute target);
+  static image::Result<std::unique_ptr<SimKernel>> create(Session &session, const attn::KernelFunction &kernel,
+                                                          mlir::Attribute target);
 
-  runtime::Status run(runtime::Span<const runtime::ArgValue> values) override;
+  image::Status run(image::Span<const runtime::ArgValue> values) override;
 
 private:
-  SimKernel(runtime::KernelImage image, mlir::OwningOpRef<mlir::ModuleOp> module, std::vector<sim::Simulator> programs)
+  SimKernel(image::KernelImage image, mlir::OwningOpRef<mlir::ModuleOp> module, std::vector<sim::Simulator> programs)
       : Executable(std::move(image)), module(std::move(module)), programs(std::move(programs)) {}
 
   mlir::OwningOpRef<mlir::ModuleOp> module;

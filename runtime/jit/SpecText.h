@@ -34,7 +34,7 @@ struct TextFault {
 
 /// Reads the spec at `path`; "-" is standard input. A pipe is read once somebody writes to it; one that nobody opens
 /// for some seconds is an error, as is more than `longestSpec` bytes, of which no more are read.
-runtime::Result<std::unique_ptr<llvm::MemoryBuffer>> readSpec(llvm::StringRef path);
+image::Result<std::unique_ptr<llvm::MemoryBuffer>> readSpec(llvm::StringRef path);
 
 /// What keeps `text` from being parsed: bytes that are not UTF-8 text, brackets, aliases or words beyond the limits,
 /// and affine maps, whose expressions recurse without a bracket and which no spec needs.

@@ -16,8 +16,8 @@
 using namespace attnc;
 using namespace attnc::jit;
 using cuda::DeviceFacts;
-using runtime::KernelImage;
-using runtime::Result;
+using image::KernelImage;
+using image::Result;
 
 /// Every machine that runs this program has it.
 static std::string alwaysAvailable(llvm::StringRef) { return ""; }
@@ -124,7 +124,7 @@ Result<const Target *> jit::findTarget(llvm::StringRef name, Use use) {
     if (why.empty())
       return &target;
     if (name == target.name)
-      return runtime::Error{"target '" + name.str() + "' cannot be used here: " + why};
+      return image::Error{"target '" + name.str() + "' cannot be used here: " + why};
   }
-  return runtime::Error{"unknown target '" + name.str() + "'; there are " + names};
+  return image::Error{"unknown target '" + name.str() + "'; there are " + names};
 }

@@ -13,7 +13,7 @@
 namespace attnc::jit {
 
 /// Where images of kernels come from: `compileToImage`, or a cache that stands before it.
-using ImageSource = llvm::function_ref<runtime::Result<runtime::KernelImage>(
+using ImageSource = llvm::function_ref<image::Result<image::KernelImage>(
     Session &session, const attn::KernelFunction &kernel, mlir::Attribute target)>;
 
 /// Something that carries kernels out. A new one is a new row of the table in Target.cpp.
@@ -26,16 +26,16 @@ struct Target {
   /// Why code of `architecture` cannot run on this machine; empty where it can.
   std::string (*explain)(llvm::StringRef architecture);
   /// Compiles, by what is given, and loads.
-  runtime::Result<std::unique_ptr<Executable>> (*make)(Session &session, const attn::KernelFunction &kernel,
-                                                       llvm::StringRef architecture, ImageSource source);
+  image::Result<std::unique_ptr<Executable>> (*make)(Session &session, const attn::KernelFunction &kernel,
+                                                     llvm::StringRef architecture, ImageSource source);
 
   /// Why it cannot be used on this machine; empty where it can.
   std::string whyUnavailable() const { return explain(architecture); }
 
   /// Makes `kernel` ready to run. The session outlives what it gives. Images come from `source`, where the target has
   /// some.
-  runtime::Result<std::unique_ptr<Executable>> load(Session &session, const attn::KernelFunction &kernel,
-                                                    ImageSource source = compileToImage) const {
+  image::Result<std::unique_ptr<Executable>> load(Session &session, const attn::KernelFunction &kernel,
+                                                  ImageSource source = compileToImage) const {
     return make(session, kernel, architecture, source);
   }
 };
@@ -48,7 +48,7 @@ llvm::ArrayRef<Target> getTargets();
 
 /// The target called `name`, or the first that can be used here for "auto". An error names what there is, or why it
 /// cannot run kernels here.
-runtime::Result<const Target *> findTarget(llvm::StringRef name, Use use = Use::Run);
+image::Result<const Target *> findTarget(llvm::StringRef name, Use use = Use::Run);
 
 } // namespace attnc::jit
 

@@ -8,8 +8,8 @@
 
 using namespace attnc;
 using namespace attnc::jit;
-using runtime::Result;
-using runtime::Status;
+using image::Result;
+using image::Status;
 
 double jit::quantile(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());

@@ -15,11 +15,11 @@ public:
   explicit Timing(std::unique_ptr<Measurement> measurement) : measurement(std::move(measurement)) {}
 
   /// One run that is not counted: it touches the memory, and starts the threads.
-  runtime::Status warmUp();
+  image::Status warmUp();
 
   /// Counts runs, at most `most`, that are queued together: a GPU works them off without waiting for the host. As many
   /// as take about `secondsOfBatch`. The median of their seconds.
-  runtime::Result<double> addBatch(int most);
+  image::Result<double> addBatch(int most);
 
   /// How many runs were counted.
   size_t count() const { return seconds.size(); }

@@ -9,16 +9,16 @@
 
 using namespace attnc;
 using namespace attnc::jit;
-using runtime::Result;
-using runtime::Span;
-using runtime::Status;
+using image::Result;
+using image::Span;
+using image::Status;
 using runtime::Tensor;
 
 /// Poisoned f64 tensors of the shapes of `tensors`.
 static Result<std::vector<Tensor>> allocateLike(Span<const Tensor> tensors) {
   std::vector<Tensor> result;
   for (const Tensor &tensor : tensors) {
-    Result<Tensor> twin = Tensor::allocate(runtime::DType::F64, tensor.shape());
+    Result<Tensor> twin = Tensor::allocate(image::DType::F64, tensor.shape());
     if (!twin)
       return twin.takeError();
     twin->poison();
@@ -60,6 +60,6 @@ std::vector<int64_t> jit::sampleRows(int64_t total, int64_t count, uint64_t seed
         rows.insert(edge);
   constexpr uint64_t stream = 2000;
   for (uint64_t n = 0; !full(); ++n)
-    rows.insert(static_cast<int64_t>(runtime::uniformAt(seed, stream, n) * static_cast<double>(total)));
+    rows.insert(static_cast<int64_t>(image::uniformAt(seed, stream, n) * static_cast<double>(total)));
   return {rows.begin(), rows.end()};
 }

@@ -13,10 +13,10 @@ namespace attnc::jit {
 
 /// Judges `outputs`, one for each result of `kernel`, against the exact reference and the baseline on `inputs`. `rows`
 /// are the query rows to judge, as stored within each sequence; empty for all.
-runtime::Result<std::vector<Judgement>> judgeAgainstReference(const attn::KernelFunction &kernel,
-                                                              runtime::Span<const runtime::ArgValue> inputs,
-                                                              runtime::Span<const runtime::Tensor> outputs,
-                                                              const std::vector<int64_t> &rows = {});
+image::Result<std::vector<Judgement>> judgeAgainstReference(const attn::KernelFunction &kernel,
+                                                            image::Span<const runtime::ArgValue> inputs,
+                                                            image::Span<const runtime::Tensor> outputs,
+                                                            const std::vector<int64_t> &rows = {});
 
 /// About `count` of `total` query rows: first, last, both sides of tile edges (multiples of 16 to 128), then random
 /// ones. Empty, which stands for all, where `count` is no fewer than `total`.

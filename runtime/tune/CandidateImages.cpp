@@ -13,10 +13,10 @@
 using namespace mlir;
 using namespace attnc;
 using namespace attnc::tune;
-using runtime::Error;
-using runtime::KernelImage;
-using runtime::Result;
-using runtime::Status;
+using image::Error;
+using image::KernelImage;
+using image::Result;
+using image::Status;
 
 /// `error`, or the first line of what was reported in its place.
 static Error describe(Error error, StringRef diagnostics) {

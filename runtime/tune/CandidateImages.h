@@ -19,10 +19,10 @@ struct CandidateSpec {
 };
 
 /// The image of each of `candidates`, or why it cannot be compiled; compiled by `threads` threads at a time.
-std::vector<runtime::Result<runtime::KernelImage>> compileCandidates(const CandidateSpec &spec,
-                                                                     llvm::ArrayRef<ScheduleTexts> candidates,
-                                                                     unsigned threads,
-                                                                     llvm::function_ref<void(double share)> progress);
+std::vector<image::Result<image::KernelImage>> compileCandidates(const CandidateSpec &spec,
+                                                                 llvm::ArrayRef<ScheduleTexts> candidates,
+                                                                 unsigned threads,
+                                                                 llvm::function_ref<void(double share)> progress);
 
 } // namespace attnc::tune
 

@@ -13,9 +13,9 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::tune;
 using attn::ScheduleAttr;
-using runtime::Error;
-using runtime::Result;
-using runtime::Status;
+using image::Error;
+using image::Result;
+using image::Status;
 
 Result<Policy> Policy::parse(StringRef name) {
   if (name.empty() || name == "auto")

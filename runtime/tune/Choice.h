@@ -17,7 +17,7 @@ struct Policy {
   bool heuristics = true; ///< at last; else it is an error that there is nothing else
 
   /// "auto", "records", "autotune" or "heuristics"; an error names them.
-  static runtime::Result<Policy> parse(llvm::StringRef name);
+  static image::Result<Policy> parse(llvm::StringRef name);
 };
 
 /// What a kernel is asked for with.
@@ -27,7 +27,7 @@ struct ChoiceRequest {
   Policy policy;
   std::optional<ShapeClass> shape; ///< of the launches that count most, where somebody says
   /// Tunes at the sizes of `shape`, and keeps the record in the book. Null where that cannot be done.
-  std::function<runtime::Status()> tune;
+  std::function<image::Status()> tune;
   /// What to do with a line for people.
   std::function<void(const std::string &)> remark;
 };
@@ -41,8 +41,8 @@ struct Choice {
 
 /// Chooses the schedules of `kernel` for `target`, and attaches those that records say. Where those of a target's own
 /// are best, none are attached. An error where the policy allows nothing that there is.
-runtime::Result<Choice> chooseSchedules(jit::Session &session, attn::KernelFunction &kernel, mlir::Attribute target,
-                                        const ChoiceRequest &request);
+image::Result<Choice> chooseSchedules(jit::Session &session, attn::KernelFunction &kernel, mlir::Attribute target,
+                                      const ChoiceRequest &request);
 
 /// What a record says of one program of a kernel.
 struct RecordedSchedules {

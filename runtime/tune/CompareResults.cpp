@@ -16,9 +16,9 @@ using runtime::Tensor;
 /// Units in the last place of the greatest element by which two right results may differ: of 16-bit types, whose
 /// rounding is what errors come from, of f32, where sums in another order differ by more, and of f32 whose products
 /// round to TF32, in units of that.
-static double unitsAllowed(runtime::DType dtype, jit::ResultKind kind, bool tf32) {
+static double unitsAllowed(image::DType dtype, jit::ResultKind kind, bool tf32) {
   constexpr double unitOfTf32 = 1 << 13, ofNarrow = 8, ofFloats = 256;
-  double units = dtype != runtime::DType::F32 ? ofNarrow : tf32 ? ofNarrow * unitOfTf32 : ofFloats;
+  double units = dtype != image::DType::F32 ? ofNarrow : tf32 ? ofNarrow * unitOfTf32 : ofFloats;
   return kind == jit::ResultKind::Gradient ? 4 * units : units;
 }
 
@@ -47,11 +47,11 @@ struct Difference {
 /// Compares elements `first` to `end` of two row-major tensors of one shape.
 static Difference compareRange(const Tensor &got, const Tensor &want, int64_t first, int64_t end) {
   Difference difference;
-  int64_t size = runtime::byteSize(want.dtype());
+  int64_t size = image::byteSize(want.dtype());
   const char *ours = static_cast<const char *>(got.data()), *theirs = static_cast<const char *>(want.data());
   for (int64_t n = first; n < end; ++n) {
-    double value = runtime::loadScalar(got.dtype(), ours + n * size);
-    double wanted = runtime::loadScalar(want.dtype(), theirs + n * size);
+    double value = image::loadScalar(got.dtype(), ours + n * size);
+    double wanted = image::loadScalar(want.dtype(), theirs + n * size);
     if (!std::isfinite(wanted) || !std::isfinite(value)) {
       if (wanted == value || (std::isnan(wanted) && std::isnan(value)))
         continue;
@@ -83,7 +83,7 @@ static std::string compare(const std::string &name, jit::ResultKind kind, bool t
   });
   if (difference.isOfAnotherKind)
     return llvm::formatv("an element of '{0}' is {1}, expected {2}", name, difference.value, difference.wanted).str();
-  double limit = unitsAllowed(want.dtype(), kind, tf32) * runtime::ulp(want.dtype(), difference.greatest);
+  double limit = unitsAllowed(want.dtype(), kind, tf32) * image::ulp(want.dtype(), difference.greatest);
   if (kind == jit::ResultKind::Lse)
     limit = std::max(limit, 2e-4);
   if (difference.furthest <= limit)
@@ -93,8 +93,8 @@ static std::string compare(const std::string &name, jit::ResultKind kind, bool t
       .str();
 }
 
-std::string tune::compareResults(const attn::KernelFunction &kernel, runtime::Span<const Tensor> got,
-                                 runtime::Span<const Tensor> want) {
+std::string tune::compareResults(const attn::KernelFunction &kernel, image::Span<const Tensor> got,
+                                 image::Span<const Tensor> want) {
   // What is asked of 16-bit types changes nothing, nor their LSEs, which are f32.
   bool tf32 = llvm::any_of(kernel.kernels, [](attn::KernelOpInterface op) { return op.mayRoundToTf32(); });
   for (size_t index = 0; index < want.size(); ++index) {

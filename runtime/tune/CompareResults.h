@@ -16,8 +16,8 @@ namespace attnc::tune {
 /// Each may be off by the rule of docs/spec.md: some units in the last place of a tensor's greatest element. Two that
 /// are right differ by no more than twice that, and are infinite in the same places; a row that is not written, or a
 /// tile that is skipped, lies far beyond.
-std::string compareResults(const attn::KernelFunction &kernel, runtime::Span<const runtime::Tensor> got,
-                           runtime::Span<const runtime::Tensor> want);
+std::string compareResults(const attn::KernelFunction &kernel, image::Span<const runtime::Tensor> got,
+                           image::Span<const runtime::Tensor> want);
 
 } // namespace attnc::tune
 

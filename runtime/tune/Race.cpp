@@ -10,11 +10,11 @@
 
 using namespace attnc;
 using namespace attnc::tune;
+using image::Result;
+using image::Span;
+using image::Status;
 using jit::Timing;
 using runtime::ArgValue;
-using runtime::Result;
-using runtime::Span;
-using runtime::Status;
 using Clock = std::chrono::steady_clock;
 
 static double secondsSince(Clock::time_point start) {

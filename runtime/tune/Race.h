@@ -29,13 +29,13 @@ struct RaceOptions {
 
 /// Runs all in turns, so that what changes meanwhile (heat, clocks, others at work) meets all of them alike. The first
 /// is the one that others are compared with, turn by turn.
-void race(llvm::MutableArrayRef<Runner> runners, runtime::Span<const runtime::ArgValue> values,
+void race(llvm::MutableArrayRef<Runner> runners, image::Span<const runtime::ArgValue> values,
           const RaceOptions &options, llvm::function_ref<void(double share)> progress);
 
 /// Looks which of `runners` are worth racing: a few runs of each, with the first again and again between them.
 /// `prepare` makes the runner of a number ready, or says in it why not, and has run it once. The numbers of the
 /// fastest, at most `most` and the first always among them: those that are clearly slower are left out.
-std::vector<size_t> selectFastest(llvm::MutableArrayRef<Runner> runners, runtime::Span<const runtime::ArgValue> values,
+std::vector<size_t> selectFastest(llvm::MutableArrayRef<Runner> runners, image::Span<const runtime::ArgValue> values,
                                   const RaceOptions &options, size_t most,
                                   llvm::function_ref<void(size_t number)> prepare,
                                   llvm::function_ref<void(double share)> progress);

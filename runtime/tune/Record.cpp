@@ -11,8 +11,8 @@
 
 using namespace attnc;
 using namespace attnc::tune;
-using runtime::Error;
-using runtime::Result;
+using image::Error;
+using image::Result;
 
 /// Changes with the form of files.
 static constexpr int64_t formatVersion = 1;

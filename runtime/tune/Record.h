@@ -57,7 +57,7 @@ inline constexpr size_t longestRecordFile = size_t(1) << 26, mostRecords = 16384
 std::string writeRecords(const RecordList &list);
 
 /// The records that `text` holds. An error says what is wrong with it, where, and what was expected.
-runtime::Result<RecordList> readRecords(llvm::StringRef text);
+image::Result<RecordList> readRecords(llvm::StringRef text);
 
 /// Adds `record` to `list`, in the place of one of the same kernel, target and class; the oldest goes where there are
 /// too many.

@@ -11,8 +11,8 @@
 
 using namespace attnc;
 using namespace attnc::tune;
-using runtime::Result;
-using runtime::Status;
+using image::Result;
+using image::Status;
 
 llvm::StringRef tune::getName(Source source) {
   switch (source) {

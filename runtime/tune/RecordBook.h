@@ -39,7 +39,7 @@ public:
   RecordBook(std::string userFolder, std::string shippedFolder, std::function<void(const std::string &)> remark);
 
   /// Adds the records of `text`, which go before all others.
-  runtime::Status addOverlay(llvm::StringRef text);
+  image::Status addOverlay(llvm::StringRef text);
 
   /// Keeps what was found out about `device`: in memory, and in the user's files where there are some. False where
   /// those refuse it, which a remark says.

@@ -11,9 +11,9 @@
 
 using namespace attnc;
 using namespace attnc::tune;
-using runtime::Error;
-using runtime::Result;
-using runtime::Status;
+using image::Error;
+using image::Result;
+using image::Status;
 
 /// How the names of files end.
 static constexpr llvm::StringLiteral suffix = ".json";

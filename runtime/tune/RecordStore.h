@@ -14,7 +14,7 @@ namespace attnc::tune {
 
 /// Reads the file of records at `path`. Nothing where there is no file; what is no regular file, or is too large, is an
 /// error.
-runtime::Result<std::optional<RecordList>> readRecordFile(llvm::StringRef path);
+image::Result<std::optional<RecordList>> readRecordFile(llvm::StringRef path);
 
 /// The records in one folder. Threads may use it at the same time.
 class RecordStore {
@@ -28,10 +28,10 @@ public:
   std::string pathOf(llvm::StringRef device) const;
 
   /// The records of `device`, of which there may be none; an error where its file is damaged or another device's.
-  runtime::Result<RecordList> read(llvm::StringRef device) const;
+  image::Result<RecordList> read(llvm::StringRef device) const;
 
   /// Adds records to those of a device. A file that is damaged is replaced, which `remark` is told.
-  runtime::Status add(const RecordList &added, llvm::function_ref<void(const std::string &)> remark) const;
+  image::Status add(const RecordList &added, llvm::function_ref<void(const std::string &)> remark) const;
 
   /// The paths of all files, sorted.
   std::vector<std::string> listFiles() const;

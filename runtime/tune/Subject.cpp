@@ -12,8 +12,8 @@
 using namespace mlir;
 using namespace attnc;
 using namespace attnc::tune;
-using runtime::Error;
-using runtime::Status;
+using image::Error;
+using image::Status;
 
 cache::Digest tune::digestOf(const attn::KernelFunction &kernel) {
   func::FuncOp function = kernel.function;

@@ -20,7 +20,7 @@ bool hasOwnSchedules(const attn::KernelFunction &kernel);
 
 /// Gives the kernels of a function the schedules that `texts` say, or none where their list is empty. A text that is no
 /// schedule, or schedules that do not go together, are an error.
-runtime::Status setSchedules(attn::KernelFunction &kernel, const ScheduleTexts &texts);
+image::Status setSchedules(attn::KernelFunction &kernel, const ScheduleTexts &texts);
 
 /// Takes the schedules of all kernels of the function away: the target's own are chosen then.
 void clearSchedules(attn::KernelFunction &kernel);

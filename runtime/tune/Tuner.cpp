@@ -17,11 +17,11 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::tune;
 using attn::ScheduleAttr;
+using image::Error;
+using image::KernelImage;
+using image::Result;
+using image::Status;
 using runtime::ArgValue;
-using runtime::Error;
-using runtime::KernelImage;
-using runtime::Result;
-using runtime::Status;
 using runtime::Tensor;
 
 /// By how much a schedule must be faster to be chosen: less is noise, and an entry more in a kernel.
@@ -57,7 +57,7 @@ private:
   Result<std::unique_ptr<jit::Executable>> load(const KernelImage &image) const;
 
   /// The values of a launch that writes to `results`.
-  std::vector<ArgValue> joinArguments(runtime::Span<const Tensor> results) const {
+  std::vector<ArgValue> joinArguments(image::Span<const Tensor> results) const {
     std::vector<ArgValue> values = inputs;
     values.insert(values.end(), results.begin(), results.end());
     return values;

@@ -35,7 +35,7 @@ inline TuneOptions makeAutotuneOptions() {
 }
 
 /// Makes a kernel ready to run, from images that the source gives.
-using Loader = std::function<runtime::Result<std::unique_ptr<jit::Executable>>(
+using Loader = std::function<image::Result<std::unique_ptr<jit::Executable>>(
     jit::Session &, const attn::KernelFunction &, jit::ImageSource)>;
 
 /// What to tune.
@@ -68,7 +68,7 @@ struct Tuning {
 /// Tries the schedules that the target offers in the place of its own: compiles them in parallel, skips those that fail
 /// or give other results, and measures the others in turns. Spec's own schedules are an error, as is a target without
 /// schedules.
-runtime::Result<Tuning> tune(TuneSubject subject, const TuneOptions &options);
+image::Result<Tuning> tune(TuneSubject subject, const TuneOptions &options);
 
 } // namespace attnc::tune
 

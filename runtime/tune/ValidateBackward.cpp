@@ -10,11 +10,11 @@
 
 using namespace attnc;
 using namespace attnc::tune;
+using image::Error;
+using image::Result;
+using image::Span;
+using image::Status;
 using runtime::ArgValue;
-using runtime::Error;
-using runtime::Result;
-using runtime::Span;
-using runtime::Status;
 using runtime::Tensor;
 
 /// The arguments of the backward `gradients`: those of forward by their names, what it saved, and what was drawn for

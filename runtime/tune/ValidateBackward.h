@@ -10,14 +10,14 @@
 namespace attnc::tune {
 
 /// Whether `forward` returns the LSE, which gradients are computed from; an error says that it has to.
-runtime::Status checkSavesLse(const attn::KernelFunction &forward);
+image::Status checkSavesLse(const attn::KernelFunction &forward);
 
 /// Why gradients computed from `got`, what forward of `subject` gave with other schedules, are not those from `want`,
 /// what it gave with the target's own: empty where they are. `inputs` are those of forward. An error where the spec has
 /// no gradients. It returns the LSE.
-runtime::Result<std::string> compareGradients(const TuneSubject &subject, runtime::Span<const runtime::ArgValue> inputs,
-                                              runtime::Span<const runtime::Tensor> got,
-                                              runtime::Span<const runtime::Tensor> want, uint64_t seed);
+image::Result<std::string> compareGradients(const TuneSubject &subject, image::Span<const runtime::ArgValue> inputs,
+                                            image::Span<const runtime::Tensor> got,
+                                            image::Span<const runtime::Tensor> want, uint64_t seed);
 
 } // namespace attnc::tune
 

@@ -8,8 +8,8 @@
 
 using namespace attnc;
 using namespace attnc::bench;
-using runtime::Result;
-using runtime::Status;
+using image::Result;
+using image::Status;
 
 Result<AttncKernel> AttncKernel::make(const Workload &workload) {
   using Clock = std::chrono::steady_clock;

@@ -15,10 +15,10 @@ class AttncKernel {
 public:
   /// Compiles the spec of `workload` for this CPU. A fault of the spec is an error without a message, reported to
   /// stderr.
-  static runtime::Result<AttncKernel> make(const Workload &workload);
+  static image::Result<AttncKernel> make(const Workload &workload);
 
   /// Computes `operands.out`.
-  runtime::Status run(const Operands &operands) const;
+  image::Status run(const Operands &operands) const;
 
   /// Seconds from spec to loaded kernel.
   double compileSeconds = 0;

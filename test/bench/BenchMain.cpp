@@ -28,7 +28,7 @@ struct Collection {
 /// Whether both programs compute the same, to f32's accuracy.
 static bool agree(const AttncKernel &kernel, const PlainAttention &plain, const Operands &operands) {
   Operands other = operands;
-  auto out = runtime::Tensor::allocate(runtime::DType::F32, operands.out.shape());
+  auto out = runtime::Tensor::allocate(image::DType::F32, operands.out.shape());
   if (!out || !kernel.run(operands))
     return false;
   other.out = std::move(*out);
@@ -109,7 +109,7 @@ int main(int argc, char **argv) {
 
   if (markdown.empty())
     return 0;
-  if (runtime::Status status = writeMarkdown(markdown, collection.environment, collection.rows); !status) {
+  if (image::Status status = writeMarkdown(markdown, collection.environment, collection.rows); !status) {
     std::fprintf(stderr, "attnc-bench: error: %s\n", status.message().c_str());
     return 1;
   }

@@ -17,14 +17,14 @@ double bench::median(std::vector<double> values) {
   return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-static double timeOf(runtime::FunctionRef<void()> run) {
+static double timeOf(image::FunctionRef<void()> run) {
   using Clock = std::chrono::steady_clock;
   auto start = Clock::now();
   run();
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-double Pairs::run(runtime::FunctionRef<void()> ours, runtime::FunctionRef<void()> theirs) {
+double Pairs::run(image::FunctionRef<void()> ours, image::FunctionRef<void()> theirs) {
   double our = 0, their = 0;
   if (size() % 2 == 0) {
     our = timeOf(ours);

@@ -20,7 +20,7 @@ double median(std::vector<double> values);
 class Pairs {
 public:
   /// Runs both once, the first in odd pairs second; returns the time of `ours`.
-  double run(runtime::FunctionRef<void()> ours, runtime::FunctionRef<void()> theirs);
+  double run(image::FunctionRef<void()> ours, image::FunctionRef<void()> theirs);
 
   /// How many pairs there are.
   size_t size() const { return ourTimes.size(); }

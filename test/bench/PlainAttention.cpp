@@ -10,7 +10,7 @@
 
 using namespace attnc;
 using namespace attnc::bench;
-using runtime::Result;
+using image::Result;
 using runtime::Tensor;
 using runtime::ThreadPool;
 
@@ -21,7 +21,7 @@ Result<PlainAttention> PlainAttention::make(const Workload &workload) {
   openblas_set_num_threads(1);
   PlainAttention plain(workload);
   int64_t buffers = splitsHeads(workload) ? ThreadPool::shared().numWorkers() : 1;
-  Result<Tensor> scores = Tensor::allocate(runtime::DType::F32, {buffers, workload.sequence, workload.sequence});
+  Result<Tensor> scores = Tensor::allocate(image::DType::F32, {buffers, workload.sequence, workload.sequence});
   if (!scores)
     return scores.takeError();
   plain.scores = std::move(*scores);

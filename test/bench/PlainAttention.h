@@ -19,7 +19,7 @@ namespace attnc::bench {
 class PlainAttention {
 public:
   /// Takes one S x S buffer for each head that is computed at a time.
-  static runtime::Result<PlainAttention> make(const Workload &workload);
+  static image::Result<PlainAttention> make(const Workload &workload);
 
   /// Computes `operands.out`.
   void run(const Operands &operands) const;

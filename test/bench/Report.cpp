@@ -79,13 +79,13 @@ static std::string readPeersSection(const std::string &path) {
   return begin == llvm::StringRef::npos ? "" : text.substr(begin).str();
 }
 
-runtime::Status bench::writeMarkdown(const std::string &path, const Environment &environment,
-                                     const std::vector<Row> &rows) {
+image::Status bench::writeMarkdown(const std::string &path, const Environment &environment,
+                                   const std::vector<Row> &rows) {
   std::string peers = readPeersSection(path);
   std::error_code error;
   llvm::raw_fd_ostream os(path, error);
   if (error)
-    return runtime::Error{"cannot write '" + path + "': " + error.message()};
+    return image::Error{"cannot write '" + path + "': " + error.message()};
   os << "# Benchmarks\n\n"
         "Written by `tools/dev bench --markdown docs/benchmarks.md`. Each kernel of attnc runs beside plain attention "
         "on\n"
@@ -107,6 +107,6 @@ runtime::Status bench::writeMarkdown(const std::string &path, const Environment 
     os << '\n' << peers;
   os.close();
   if (os.has_error())
-    return runtime::Error{"cannot write '" + path + "': " + os.error().message()};
+    return image::Error{"cannot write '" + path + "': " + os.error().message()};
   return {};
 }

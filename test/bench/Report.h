@@ -33,7 +33,7 @@ struct Row {
 };
 
 /// Writes `rows` as a page of Markdown to `path`.
-runtime::Status writeMarkdown(const std::string &path, const Environment &environment, const std::vector<Row> &rows);
+image::Status writeMarkdown(const std::string &path, const Environment &environment, const std::vector<Row> &rows);
 
 } // namespace attnc::bench
 

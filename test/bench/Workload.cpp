@@ -9,7 +9,7 @@
 
 using namespace attnc;
 using namespace attnc::bench;
-using runtime::Result;
+using image::Result;
 using runtime::Tensor;
 
 std::string Workload::name() const {
@@ -69,8 +69,7 @@ Result<Operands> Operands::make(const Workload &workload) {
   Operands operands;
   uint64_t stream = 0;
   for (Tensor *tensor : {&operands.query, &operands.key, &operands.value, &operands.out}) {
-    Result<Tensor> made =
-        Tensor::allocate(runtime::DType::F32, {1, workload.sequence, workload.heads, workload.headDim});
+    Result<Tensor> made = Tensor::allocate(image::DType::F32, {1, workload.sequence, workload.heads, workload.headDim});
     if (!made)
       return made.takeError();
     *tensor = std::move(*made);

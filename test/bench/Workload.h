@@ -49,7 +49,7 @@ struct Operands {
   runtime::Tensor query, key, value, out;
 
   /// Normal inputs for `workload`, the same on every call; the output is poisoned.
-  static runtime::Result<Operands> make(const Workload &workload);
+  static image::Result<Operands> make(const Workload &workload);
 };
 
 /// The greatest distance of two outputs; infinite where an element of either is not a number.

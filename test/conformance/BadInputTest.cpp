@@ -11,8 +11,8 @@
 
 using namespace attnc;
 using namespace attnc::conformance;
+using image::DType;
 using runtime::ArgValue;
-using runtime::DType;
 using runtime::Tensor;
 
 namespace {
@@ -244,7 +244,7 @@ TEST_P(S18, NamesTheArgumentAndWritesNothing) {
   bad.spoil(launch);
   std::vector<std::string> before(launch.outputs.size());
   llvm::transform(launch.outputs, before.begin(), bits);
-  runtime::Status status = spec->run(launch.inputs, launch.outputs);
+  image::Status status = spec->run(launch.inputs, launch.outputs);
   EXPECT_FALSE(static_cast<bool>(status));
   EXPECT_EQ(status.message(), bad.error);
   for (auto [output, old] : llvm::zip_equal(launch.outputs, before))

@@ -18,15 +18,15 @@
 using namespace mlir;
 using namespace attnc;
 using namespace attnc::conformance;
-using runtime::Result;
-using runtime::Status;
+using image::Result;
+using image::Status;
 
 /// Compiles `text` for `target`, or with `backward` its backward. What is said of it on the way goes to `diagnostics`.
-static Result<runtime::KernelImage> compileImage(const std::string &text, StringRef target, std::string &diagnostics,
-                                                 bool backward = false) {
+static Result<image::KernelImage> compileImage(const std::string &text, StringRef target, std::string &diagnostics,
+                                               bool backward = false) {
   llvm::raw_string_ostream stream(diagnostics);
   jit::Session session(stream);
-  auto explain = [&](runtime::Error error) { return runtime::Error{diagnostics + error.message}; };
+  auto explain = [&](image::Error error) { return image::Error{diagnostics + error.message}; };
   if (Status status = session.openText(text, "spec"); !status)
     return explain(status.takeError());
   Result<attn::KernelFunction> kernel = session.findKernel();
@@ -41,7 +41,7 @@ static Result<runtime::KernelImage> compileImage(const std::string &text, String
   Result<Attribute> machine = jit::parseTargetAttr(&session.context(), target);
   if (!machine)
     return machine.takeError();
-  Result<runtime::KernelImage> image = jit::compileToImage(session, *kernel, *machine);
+  Result<image::KernelImage> image = jit::compileToImage(session, *kernel, *machine);
   if (!image)
     return explain(image.takeError());
   return image;
@@ -49,7 +49,7 @@ static Result<runtime::KernelImage> compileImage(const std::string &text, String
 
 Status attnc::conformance::compileOnly(const std::string &text, StringRef target, bool backward) {
   std::string diagnostics;
-  Result<runtime::KernelImage> image = compileImage(text, target, diagnostics, backward);
+  Result<image::KernelImage> image = compileImage(text, target, diagnostics, backward);
   if (!image)
     return image.takeError();
   return {};
@@ -57,16 +57,16 @@ Status attnc::conformance::compileOnly(const std::string &text, StringRef target
 
 Status attnc::conformance::compileAlone(const std::string &text, StringRef target) {
   std::string diagnostics;
-  Result<runtime::KernelImage> image = compileImage(text, target, diagnostics);
+  Result<image::KernelImage> image = compileImage(text, target, diagnostics);
   if (!image)
     return image.takeError();
   // What the assembler warns of costs time: products that wait for each other, and the like.
   if (!diagnostics.empty())
-    return runtime::Error{diagnostics};
+    return image::Error{diagnostics};
   constexpr int mostSpilled = 32;
-  for (const runtime::KernelEntry &entry : image->entries)
+  for (const image::KernelEntry &entry : image->entries)
     if (entry.spillBytes > mostSpilled)
-      return runtime::Error{entry.symbol + " spills " + std::to_string(entry.spillBytes) + " bytes of registers"};
+      return image::Error{entry.symbol + " spills " + std::to_string(entry.spillBytes) + " bytes of registers"};
   return {};
 }
 
@@ -148,7 +148,7 @@ Result<std::unique_ptr<CompiledSpec>> CompiledSpec::compileWithoutPass(const std
   cpu::buildCpuPipeline(cpu);
   if (failed(buildWithoutPass(tiles, pass)) || failed(tiles.run(*module)))
     return (*spec)->explain({"the pipeline without '" + pass.str() + "' failed"});
-  FailureOr<runtime::KernelImage> image = describe::describeImage((*spec)->kernel(), *module);
+  FailureOr<image::KernelImage> image = describe::describeImage((*spec)->kernel(), *module);
   if (failed(image) || failed(cpu.run(*module)))
     return (*spec)->explain({"code generation failed"});
   cpu::setScratchSizes(*image, *module);
@@ -173,7 +173,7 @@ Result<attn::ScheduleAttr> CompiledSpec::scheduleFor(int64_t queries) {
   return schedule;
 }
 
-Status CompiledSpec::run(runtime::Span<const runtime::ArgValue> inputs, runtime::Span<const runtime::Tensor> outputs) {
+Status CompiledSpec::run(image::Span<const runtime::ArgValue> inputs, image::Span<const runtime::Tensor> outputs) {
   std::vector<runtime::ArgValue> values(inputs.begin(), inputs.end());
   values.insert(values.end(), outputs.begin(), outputs.end());
   if (Status status = loaded->run(values); !status)

@@ -12,21 +12,20 @@ namespace attnc::conformance {
 
 /// Compiles `text` for `target`, a name that `jit::parseTargetAttr` takes, and drops what comes of it. The error holds
 /// the diagnostics. What costs time is an error too: warnings of the assembler, and registers that it spills.
-runtime::Status compileAlone(const std::string &text, llvm::StringRef target);
+image::Status compileAlone(const std::string &text, llvm::StringRef target);
 
 /// The same, where only faults are errors; with `backward`, of its backward.
-runtime::Status compileOnly(const std::string &text, llvm::StringRef target, bool backward = false);
+image::Status compileOnly(const std::string &text, llvm::StringRef target, bool backward = false);
 
 /// A spec and its kernel on one target. One compilation serves all sizes.
 class CompiledSpec {
 public:
   /// Compiles `text` for `target`, or with `backward` its backward. The error holds the diagnostics.
-  static runtime::Result<std::unique_ptr<CompiledSpec>> compile(const std::string &text, llvm::StringRef target,
-                                                                bool backward = false);
+  static image::Result<std::unique_ptr<CompiledSpec>> compile(const std::string &text, llvm::StringRef target,
+                                                              bool backward = false);
 
   /// Compiles `text` for this CPU with every occurrence of the pass `pass` deleted from the pipelines.
-  static runtime::Result<std::unique_ptr<CompiledSpec>> compileWithoutPass(const std::string &text,
-                                                                           llvm::StringRef pass);
+  static image::Result<std::unique_ptr<CompiledSpec>> compileWithoutPass(const std::string &text, llvm::StringRef pass);
 
   /// What the spec asks of its callers.
   const attn::KernelFunction &kernel() const { return *function; }
@@ -39,17 +38,17 @@ public:
   bool hasSameBits(size_t number) const;
 
   /// The schedule that the compiler chose for so many queries.
-  runtime::Result<attn::ScheduleAttr> scheduleFor(int64_t queries);
+  image::Result<attn::ScheduleAttr> scheduleFor(int64_t queries);
 
   /// Runs the kernel; an error holds the diagnostics, if there are any.
-  runtime::Status run(runtime::Span<const runtime::ArgValue> inputs, runtime::Span<const runtime::Tensor> outputs);
+  image::Status run(image::Span<const runtime::ArgValue> inputs, image::Span<const runtime::Tensor> outputs);
 
   /// `error` with the diagnostics so far.
-  runtime::Error explain(runtime::Error error) const { return {diagnostics + error.message}; }
+  image::Error explain(image::Error error) const { return {diagnostics + error.message}; }
 
 private:
   /// A spec that is open, and neither compiled nor loaded.
-  static runtime::Result<std::unique_ptr<CompiledSpec>> open(const std::string &text);
+  static image::Result<std::unique_ptr<CompiledSpec>> open(const std::string &text);
 
   std::string diagnostics;
   llvm::raw_string_ostream stream{diagnostics};

@@ -12,7 +12,7 @@ using namespace attnc::conformance;
 TEST(Layouts, KeepEveryBit) {
   constexpr int64_t large = (int64_t(1) << 62) + 1;
   for (Layout layout : {Layout::HeadsFirst, Layout::Odd}) {
-    auto tensor = runtime::Tensor::allocate(runtime::DType::I64, {2, 3, 2, 2});
+    auto tensor = runtime::Tensor::allocate(image::DType::I64, {2, 3, 2, 2});
     ASSERT_TRUE(tensor);
     tensor->forEach([](int64_t n, void *element) { *static_cast<int64_t *>(element) = large + n; });
     auto status = relayout(*tensor, layout, /*unit=*/true, /*isInput=*/true);

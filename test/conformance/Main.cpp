@@ -44,7 +44,7 @@ public:
   void TestBody() override {
     std::string text = subject.spec.toString(dtype);
     if (request.compileOnly) {
-      runtime::Status status = compileAlone(text, request.target);
+      image::Status status = compileAlone(text, request.target);
       EXPECT_TRUE(static_cast<bool>(status)) << status.message() << "\n" << text;
       return;
     }

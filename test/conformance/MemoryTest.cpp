@@ -55,14 +55,14 @@ protected:
     Trial trial;
     trial.shape = "B=1,Sq=" + std::to_string(size) + ",Sk=" + std::to_string(size);
     auto inputs = makeInputs(kernel->kernel(), trial);
-    auto out = runtime::Tensor::allocate(runtime::DType::F32, {1, size, 1, 64});
-    auto lse = runtime::Tensor::allocate(runtime::DType::F32, {1, 1, size});
+    auto out = runtime::Tensor::allocate(image::DType::F32, {1, size, 1, 64});
+    auto lse = runtime::Tensor::allocate(image::DType::F32, {1, 1, size});
     EXPECT_TRUE(inputs && out && lse);
     out->poison();
     lse->poison();
     bool known = resetPeakMemory();
     int64_t before = statusBytes("VmRSS");
-    runtime::Status status = kernel->run(*inputs, {*out, *lse});
+    image::Status status = kernel->run(*inputs, {*out, *lse});
     EXPECT_TRUE(static_cast<bool>(status)) << status.message();
     return known ? statusBytes("VmHWM") - before : 0;
   }
@@ -73,9 +73,9 @@ protected:
 } // namespace
 
 TEST_F(Memory, ScratchIsAboutATile) {
-  for (const runtime::KernelEntry &entry : kernel->executable().image().entries) {
+  for (const image::KernelEntry &entry : kernel->executable().image().entries) {
     // The last is for what the first leaves.
-    const runtime::SizeCondition &when = entry.launches.when;
+    const image::SizeCondition &when = entry.launches.when;
     auto schedule = kernel->scheduleFor(when.empty() ? 4096 : when.front().least);
     ASSERT_TRUE(static_cast<bool>(schedule)) << schedule.message();
     EXPECT_LE(entry.scratchBytes, 4 * tileBytes(*schedule, 64)) << entry.symbol;
@@ -85,7 +85,7 @@ TEST_F(Memory, ScratchIsAboutATile) {
 TEST_F(Memory, DoesNotGrowWithTheSequence) {
   growthAt(1024);
   int64_t scratch = 0;
-  for (const runtime::KernelEntry &entry : kernel->executable().image().entries)
+  for (const image::KernelEntry &entry : kernel->executable().image().entries)
     scratch = std::max(scratch, entry.scratchBytes);
   int64_t peak = ThreadPool::shared().peakScratchBytes();
   EXPECT_GE(peak, scratch);

@@ -43,7 +43,7 @@ protected:
   std::vector<Tensor> run(const Values &values) {
     auto outputs = makeOutputs(kernel->kernel(), sizes);
     EXPECT_TRUE(static_cast<bool>(outputs)) << outputs.message();
-    runtime::Status status = kernel->run(values, *outputs);
+    image::Status status = kernel->run(values, *outputs);
     EXPECT_TRUE(static_cast<bool>(status)) << status.message();
     return std::move(*outputs);
   }

@@ -16,10 +16,10 @@
 
 using namespace attnc;
 using namespace attnc::conformance;
+using image::Result;
+using image::Status;
 using runtime::ArgValue;
 using runtime::Dims;
-using runtime::Result;
-using runtime::Status;
 using runtime::Tensor;
 
 /// A new tensor of `like`'s shape and dtype with odd strides, the last one 1 where `unit` says so: from an odd element
@@ -41,7 +41,7 @@ static Result<Tensor> allocateOdd(const Tensor &like, bool unit) {
     first += strides[0] * (shape[0] - 1);
     strides[0] = -strides[0];
   }
-  auto *data = static_cast<char *>(memory->data()) + first * runtime::byteSize(like.dtype());
+  auto *data = static_cast<char *>(memory->data()) + first * image::byteSize(like.dtype());
   return Tensor::stridedView(data, like.dtype(), shape, strides, std::make_shared<Tensor>(*memory));
 }
 
@@ -86,7 +86,7 @@ Status conformance::relayout(Tensor &tensor, Layout layout, bool unit, bool isIn
   if (!other)
     return other.takeError();
   // Bits, not numbers: a double does not hold every i64.
-  int64_t size = runtime::byteSize(tensor.dtype());
+  int64_t size = image::byteSize(tensor.dtype());
   tensor.forEach([&](int64_t n, void *element) {
     std::memcpy(static_cast<char *>(other->data()) + other->offsetOfLinear(n) * size, element,
                 static_cast<size_t>(size));
@@ -200,7 +200,7 @@ Result<std::vector<ArgValue>> conformance::makeInputs(const attn::KernelFunction
   for (const auto &[name, numbers] : trial.contents) {
     const auto *argument = llvm::find_if(kernel.inputs, [&, &name = name](const auto &a) { return a.name == name; });
     if (argument == kernel.inputs.end())
-      return runtime::Error{"the trial gives content to '" + name + "', which the spec does not have"};
+      return image::Error{"the trial gives content to '" + name + "', which the spec does not have"};
     setContent((*inputs)[static_cast<size_t>(argument - kernel.inputs.begin())], argument->type, numbers);
   }
   if (Status status = jit::computeSavedResults(kernel, *inputs); !status)
@@ -235,12 +235,12 @@ static bool sameBits(const Tensor &left, const Tensor &right) {
   return bytes == 0 || std::memcmp(a->data(), b->data(), bytes) == 0;
 }
 
-Status conformance::expectSameBits(const CompiledSpec &spec, runtime::Span<const Tensor> first,
-                                   runtime::Span<const Tensor> later, unsigned run) {
+Status conformance::expectSameBits(const CompiledSpec &spec, image::Span<const Tensor> first,
+                                   image::Span<const Tensor> later, unsigned run) {
   for (size_t n = 0; n < first.size(); ++n)
     if (spec.hasSameBits(n) && !sameBits(first[n], later[n]))
-      return runtime::Error{"run " + std::to_string(run + 1) + " gives other bits of '" +
-                            spec.kernel().outputs[n].name + "' than the first"};
+      return image::Error{"run " + std::to_string(run + 1) + " gives other bits of '" + spec.kernel().outputs[n].name +
+                          "' than the first"};
   return {};
 }
 
@@ -258,7 +258,7 @@ static std::vector<int64_t> chooseRows(const attn::KernelFunction &kernel, const
 static double greatestMagnitude(const Tensor &tensor) {
   double greatest = 0;
   tensor.forEach([&](int64_t, void *element) {
-    double value = std::abs(runtime::loadScalar(tensor.dtype(), element));
+    double value = std::abs(image::loadScalar(tensor.dtype(), element));
     if (std::isfinite(value))
       greatest = std::max(greatest, value);
   });
@@ -286,7 +286,7 @@ bool conformance::failsByChance(const jit::Judgement &judgement, const Tensor &g
   constexpr double handful = 16;
   double rows = std::min(static_cast<double>(judgement.elements) / static_cast<double>(got.shape().back()),
                          static_cast<double>(countDistinctRows(got)));
-  double unit = judgement.meanBaseline + 0.05 * runtime::ulp(got.dtype(), greatestMagnitude(got));
+  double unit = judgement.meanBaseline + 0.05 * image::ulp(got.dtype(), greatestMagnitude(got));
   return rows < handful || judgement.meanError <= judgement.meanLimit + 4 / std::sqrt(rows) * unit;
 }
 
@@ -331,7 +331,7 @@ bool conformance::mayBeFarOff(const attn::KernelFunction &kernel, size_t result,
 
 Outcome conformance::runTrial(CompiledSpec &spec, const Trial &trial, double budget) {
   Outcome outcome;
-  auto fail = [&](runtime::Error error) {
+  auto fail = [&](image::Error error) {
     outcome.fault = error.message.empty() ? "failed without a message" : error.message;
     return outcome;
   };

@@ -21,19 +21,19 @@ struct Outcome {
 std::string requestedTarget();
 
 /// The inputs of `trial`: random, but for what it says of them. `seed` decides the random ones.
-runtime::Result<std::vector<runtime::ArgValue>> makeInputs(const attn::KernelFunction &kernel, const Trial &trial,
-                                                           uint64_t seed = 0);
+image::Result<std::vector<runtime::ArgValue>> makeInputs(const attn::KernelFunction &kernel, const Trial &trial,
+                                                         uint64_t seed = 0);
 
 /// Gives `tensor` another layout, with elements of the last dimension together where `unit` says so. Inputs alone may
 /// repeat.
-runtime::Status relayout(runtime::Tensor &tensor, Layout layout, bool unit, bool isInput);
+image::Status relayout(runtime::Tensor &tensor, Layout layout, bool unit, bool isInput);
 
 /// Poisoned results for `trial`.
-runtime::Result<std::vector<runtime::Tensor>> makeOutputs(const attn::KernelFunction &kernel, const Trial &trial);
+image::Result<std::vector<runtime::Tensor>> makeOutputs(const attn::KernelFunction &kernel, const Trial &trial);
 
 /// The status of a run of `spec`, number `run` from 0 on, that has to give the bits of the first.
-runtime::Status expectSameBits(const CompiledSpec &spec, runtime::Span<const runtime::Tensor> first,
-                               runtime::Span<const runtime::Tensor> later, unsigned run);
+image::Status expectSameBits(const CompiledSpec &spec, image::Span<const runtime::Tensor> first,
+                             image::Span<const runtime::Tensor> later, unsigned run);
 
 /// Whether `judgement` of `got` fails by its mean alone, and by no more than chance allows. Errors within a row share
 /// its maximum and sum, and rows that are alike share all, so unlike rows are what is drawn: a mean over n of them is

@@ -138,10 +138,10 @@ protected:
   /// The result of `spec` where the values of keys in [begin, end) are NaN.
   Tensor run(CompiledSpec &spec, int64_t begin, int64_t end) {
     auto inputs = makeInputs(spec.kernel(), trial);
-    auto out = Tensor::allocate(runtime::DType::F32, {1, length, 1, 8});
+    auto out = Tensor::allocate(image::DType::F32, {1, length, 1, 8});
     EXPECT_TRUE(inputs && out) << inputs.message();
     std::get<Tensor>((*inputs)[2]).slicedView(1, begin, end - begin).fill(NAN);
-    runtime::Status status = spec.run(*inputs, {*out});
+    image::Status status = spec.run(*inputs, {*out});
     EXPECT_TRUE(static_cast<bool>(status)) << status.message();
     return *out;
   }

@@ -19,11 +19,11 @@
 
 using namespace attnc;
 using namespace attnc::conformance;
+using image::Error;
+using image::Result;
+using image::Status;
 using runtime::ArgValue;
-using runtime::Error;
-using runtime::Result;
 using runtime::SafetensorsFile;
-using runtime::Status;
 using runtime::Tensor;
 
 namespace {
@@ -120,10 +120,10 @@ Status Request::readInputs() {
       if (Status status = relayout(*tensor, layout, argument.unitInnerStride, /*isInput=*/true); !status)
         return status;
       inputs.emplace_back(std::move(*tensor));
-    } else if (runtime::isFloat(tensor->dtype()))
+    } else if (image::isFloat(tensor->dtype()))
       inputs.emplace_back(tensor->loadLinear(0));
     else
-      inputs.emplace_back(runtime::loadInteger(tensor->dtype(), tensor->data()));
+      inputs.emplace_back(image::loadInteger(tensor->dtype(), tensor->data()));
   }
   return {};
 }
@@ -175,8 +175,8 @@ Status Request::run(unsigned repeats) {
 
 Status Request::judge() {
   const attn::KernelFunction &kernel = spec->kernel();
-  auto exact = jit::allocateOutputs(kernel, *shapes, runtime::DType::F64);
-  auto baseline = jit::allocateOutputs(kernel, *shapes, runtime::DType::F64);
+  auto exact = jit::allocateOutputs(kernel, *shapes, image::DType::F64);
+  auto baseline = jit::allocateOutputs(kernel, *shapes, image::DType::F64);
   if (!exact || !baseline)
     return Error{"out of memory"};
   if (Status status = jit::runReference(kernel, inputs, *exact, attn::Precision::Exact); !status)

@@ -101,7 +101,7 @@ protected:
   std::vector<Tensor> run(const std::vector<runtime::ArgValue> &inputs) {
     auto outputs = makeOutputs(kernel->kernel(), trial);
     EXPECT_TRUE(static_cast<bool>(outputs)) << outputs.message();
-    runtime::Status status = kernel->run(inputs, *outputs);
+    image::Status status = kernel->run(inputs, *outputs);
     EXPECT_TRUE(static_cast<bool>(status)) << status.message();
     return std::move(*outputs);
   }

@@ -56,7 +56,7 @@ protected:
   std::vector<Tensor> run() {
     auto outputs = makeOutputs(kernel->kernel(), trial);
     EXPECT_TRUE(static_cast<bool>(outputs)) << outputs.message();
-    runtime::Status status = kernel->run(inputs, *outputs);
+    image::Status status = kernel->run(inputs, *outputs);
     EXPECT_TRUE(static_cast<bool>(status)) << status.message();
     return std::move(*outputs);
   }
@@ -67,8 +67,8 @@ protected:
     EXPECT_TRUE(static_cast<bool>(shaped)) << shaped.message();
     std::vector<Tensor> outputs;
     for (const Tensor &tensor : *shaped)
-      outputs.push_back(*Tensor::allocate(runtime::DType::F64, tensor.shape()));
-    runtime::Status status = jit::runReference(kernel->kernel(), inputs, outputs, attn::Precision::Exact);
+      outputs.push_back(*Tensor::allocate(image::DType::F64, tensor.shape()));
+    image::Status status = jit::runReference(kernel->kernel(), inputs, outputs, attn::Precision::Exact);
     EXPECT_TRUE(static_cast<bool>(status)) << status.message();
     return outputs;
   }
@@ -190,7 +190,7 @@ TEST_P(Subnormal, DigitsOfSmallInputs) {
   bool isWide = std::string(GetParam()) == "bf16";
   for (const char *name : {"q", "k", "v"}) {
     bool isValue = std::string(name) == "v";
-    bool hasParts = isGpu() || (isWide && runtime::permitMatrixTiles());
+    bool hasParts = isGpu() || (isWide && image::permitMatrixTiles());
     double whole = 100 * (!hasParts ? leastNormal : isWide && isValue && isGpu() ? leastWholeValue : leastWhole);
     std::vector<double> factors = {whole};
     if (!isGpu() || !isWide || !isValue)

@@ -12,7 +12,7 @@
 #include "llvm/Support/JSON.h"
 
 using namespace attnc;
-using runtime::Result;
+using image::Result;
 using tune::Record;
 using tune::RecordList;
 

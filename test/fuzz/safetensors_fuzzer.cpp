@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 
+using namespace attnc::image;
 using namespace attnc::runtime;
 
 /// Stops the fuzzer when `condition` does not hold, also without assertions.

@@ -95,7 +95,7 @@ int attnc::tools::attncMain(int argc, char **argv) {
   llvm::install_fatal_error_handler(
       [](void *, const char *reason, bool) { failAtOnce(reason, "; this is a fault of attnc"); });
   int code = run(llvm::ArrayRef<const char *>(argv + 1, argv + std::max(argc, 1)));
-  if (runtime::Status status = flushStandardOutput(); !status)
+  if (image::Status status = flushStandardOutput(); !status)
     code = fail(status.takeError());
   // What standard error refuses has nowhere to be told.
   llvm::errs().clear_error();

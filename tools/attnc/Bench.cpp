@@ -17,7 +17,7 @@
 
 using namespace attnc;
 using namespace attnc::cli;
-using runtime::Result;
+using image::Result;
 using Clock = std::chrono::steady_clock;
 
 /// How long and how often a kernel is run.
@@ -30,7 +30,7 @@ static Result<jit::Timing> measure(Launch &launch) {
   if (!measurement)
     return measurement.takeError();
   jit::Timing timing(std::move(*measurement));
-  if (runtime::Status status = timing.warmUp(); !status)
+  if (image::Status status = timing.warmUp(); !status)
     return status.takeError();
   ProgressBar bar;
   Clock::time_point start = Clock::now();

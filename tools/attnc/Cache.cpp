@@ -19,8 +19,8 @@ using cache::Bytes;
 using cache::CacheDirectory;
 using cache::FileKind;
 using cache::StoredFile;
-using runtime::Result;
-using runtime::Status;
+using image::Result;
+using image::Status;
 
 /// The user's cache, and its files, of which there are none where the directory is not there.
 struct OpenCache {
@@ -31,15 +31,15 @@ struct OpenCache {
   static Result<OpenCache> open() {
     cache::CacheOptions options = readUserCache();
     if (!options.complaint.empty())
-      return runtime::Error{options.complaint};
+      return image::Error{options.complaint};
     if (options.directory.empty())
-      return runtime::Error{"there is no kernel cache: ATTNC_CACHE is 'off'"};
+      return image::Error{"there is no kernel cache: ATTNC_CACHE is 'off'"};
     CacheDirectory directory(options.directory);
     Result<std::vector<StoredFile>> files = directory.list();
     // It is made when the first file is put there.
     llvm::sys::fs::file_status status;
     if (!files && llvm::sys::fs::status(options.directory, status) != std::errc::no_such_file_or_directory)
-      return runtime::Error{"cannot read the kernel cache '" + options.directory + "': " + files.message()};
+      return image::Error{"cannot read the kernel cache '" + options.directory + "': " + files.message()};
     return OpenCache{directory, files ? std::move(*files) : std::vector<StoredFile>(), options.maxBytes};
   }
 
@@ -95,8 +95,8 @@ static ExitCode list(const llvm::opt::InputArgList &) {
       continue;
     ++kernels;
     Result<Bytes> content = cache->directory.read(file.name);
-    Result<runtime::KernelImage> image =
-        content ? cache::unpackEntry(file.name.key, *content) : Result<runtime::KernelImage>(content.takeError());
+    Result<image::KernelImage> image =
+        content ? cache::unpackEntry(file.name.key, *content) : Result<image::KernelImage>(content.takeError());
     os << cache::toHex(file.name.key).substr(0, 12) << "  " << printTime(file.lastUse) << "  "
        << llvm::right_justify(printBytes(file.bytes), 10) << "  ";
     if (image)

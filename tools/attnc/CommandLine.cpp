@@ -160,25 +160,24 @@ ExitCode cli::runCommand(const Command &command, ArrayRef<const char *> argv) {
   return command.run(args);
 }
 
-runtime::Result<int64_t> cli::getInteger(const InputArgList &args, OptionId option, int64_t fallback, int64_t least) {
+image::Result<int64_t> cli::getInteger(const InputArgList &args, OptionId option, int64_t fallback, int64_t least) {
   const opt::Arg *arg = args.getLastArg(option);
   if (!arg)
     return fallback;
   int64_t value = 0;
   if (StringRef(arg->getValue()).getAsInteger(10, value) || value < least)
-    return runtime::Error{"option '" + arg->getOption().getPrefixedName().str() +
-                          "': expected an integer of at least " + std::to_string(least) + ", got '" + arg->getValue() +
-                          "'"};
+    return image::Error{"option '" + arg->getOption().getPrefixedName().str() + "': expected an integer of at least " +
+                        std::to_string(least) + ", got '" + arg->getValue() + "'"};
   return value;
 }
 
-runtime::Result<double> cli::getNumber(const InputArgList &args, OptionId option, double fallback) {
+image::Result<double> cli::getNumber(const InputArgList &args, OptionId option, double fallback) {
   const opt::Arg *arg = args.getLastArg(option);
   if (!arg)
     return fallback;
   double value = 0;
   if (StringRef(arg->getValue()).getAsDouble(value) || !std::isfinite(value))
-    return runtime::Error{"option '" + arg->getOption().getPrefixedName().str() + "': expected a number, got '" +
-                          arg->getValue() + "'"};
+    return image::Error{"option '" + arg->getOption().getPrefixedName().str() + "': expected a number, got '" +
+                        arg->getValue() + "'"};
   return value;
 }

@@ -83,17 +83,17 @@ void printCommandHelp(const Command &command, llvm::raw_ostream &os);
 ExitCode fail(const llvm::Twine &message);
 
 /// The same, for an error of a library.
-inline ExitCode fail(const runtime::Error &error) { return fail(error.message); }
+inline ExitCode fail(const image::Error &error) { return fail(error.message); }
 
 /// "3 kernels", "1 kernel".
 std::string count(size_t number, llvm::StringRef what);
 
 /// The value of an option as an integer of at least `least`; `fallback` where it is absent.
-runtime::Result<int64_t> getInteger(const llvm::opt::InputArgList &args, OptionId option, int64_t fallback,
-                                    int64_t least);
+image::Result<int64_t> getInteger(const llvm::opt::InputArgList &args, OptionId option, int64_t fallback,
+                                  int64_t least);
 
 /// The value of an option as a finite number; `fallback` where it is absent.
-runtime::Result<double> getNumber(const llvm::opt::InputArgList &args, OptionId option, double fallback);
+image::Result<double> getNumber(const llvm::opt::InputArgList &args, OptionId option, double fallback);
 
 /// The name among `candidates` that `name` is most likely a slip of, or an empty string.
 llvm::StringRef findNearest(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> candidates);

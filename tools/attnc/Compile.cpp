@@ -18,25 +18,25 @@
 
 using namespace attnc;
 using namespace attnc::cli;
-using runtime::Result;
+using image::Result;
 
 /// The stage after the image.
 static constexpr llvm::StringLiteral sharedStage = "shared";
 
 /// `image` as a file holds it.
-static Result<std::string> toBytes(Result<runtime::KernelImage> image) {
+static Result<std::string> toBytes(Result<image::KernelImage> image) {
   if (!image)
     return image.takeError();
-  std::vector<uint8_t> bytes = runtime::serialize(*image);
+  std::vector<uint8_t> bytes = image::serialize(*image);
   return std::string(bytes.begin(), bytes.end());
 }
 
 /// The image of the kernel of `spec`, which is kept in the user's cache as well: also under what was asked for, so that
 /// programs without a compiler find it.
-static Result<runtime::KernelImage> compileImage(const Spec &spec, mlir::Attribute machine,
-                                                 const llvm::opt::InputArgList &args) {
+static Result<image::KernelImage> compileImage(const Spec &spec, mlir::Attribute machine,
+                                               const llvm::opt::InputArgList &args) {
   cache::KernelCache cache(readUserCache());
-  Result<runtime::KernelImage> image = engine::compileInto(cache, *spec.session, spec.kernel, machine);
+  Result<image::KernelImage> image = engine::compileInto(cache, *spec.session, spec.kernel, machine);
   if (!image)
     return image.takeError();
   std::string target = jit::getTargetName(machine);
@@ -47,7 +47,7 @@ static Result<runtime::KernelImage> compileImage(const Spec &spec, mlir::Attribu
 }
 
 /// What a kernel becomes that has code: an image, or a shared object called `path` around one.
-static Result<std::string> package(Result<runtime::KernelImage> image, llvm::StringRef emit, llvm::StringRef path,
+static Result<std::string> package(Result<image::KernelImage> image, llvm::StringRef emit, llvm::StringRef path,
                                    mlir::Attribute machine) {
   if (emit != sharedStage || !image)
     return toBytes(std::move(image));
@@ -69,7 +69,7 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   llvm::StringRef target = args.getLastArgValue(OPT_target, "auto");
   if (target == "reference")
     return fail("target 'reference' runs the spec as it is; there is nothing to compile");
-  if (runtime::Status status = checkOutput(path, {args.getLastArgValue(OPT_INPUT)}); !status)
+  if (image::Status status = checkOutput(path, {args.getLastArgValue(OPT_INPUT)}); !status)
     return fail(status.takeError());
   Result<Spec> spec = Spec::openAlone(args);
   if (!spec)
@@ -98,7 +98,7 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
                 : jit::compileToStage(*spec->session, spec->kernel, emit, *machine);
   if (!bytes)
     return fail(bytes.takeError());
-  if (runtime::Status status = writeFile(path, [&](llvm::raw_ostream &os) { os << *bytes; }); !status)
+  if (image::Status status = writeFile(path, [&](llvm::raw_ostream &os) { os << *bytes; }); !status)
     return fail(status.takeError());
   return ExitCode::Success;
 }

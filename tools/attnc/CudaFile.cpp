@@ -7,8 +7,8 @@
 
 using namespace attnc;
 using namespace attnc::cli;
-using runtime::Error;
-using runtime::Result;
+using image::Error;
+using image::Result;
 
 Result<std::optional<target::SourceFile>> cli::readCudaFile(const llvm::opt::InputArgList &args) {
   const llvm::opt::Arg *option = args.getLastArg(OPT_cuda);

@@ -11,7 +11,7 @@
 namespace attnc::cli {
 
 /// The file that --cuda names, or nothing without one. It goes with a target whose kernels are CUDA C++.
-runtime::Result<std::optional<target::SourceFile>> readCudaFile(const llvm::opt::InputArgList &args);
+image::Result<std::optional<target::SourceFile>> readCudaFile(const llvm::opt::InputArgList &args);
 
 } // namespace attnc::cli
 

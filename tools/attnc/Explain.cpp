@@ -15,7 +15,7 @@
 
 using namespace attnc;
 using namespace attnc::cli;
-using runtime::Result;
+using image::Result;
 
 namespace {
 
@@ -49,7 +49,7 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   if (!seed)
     return fail(seed.takeError());
   if (args.hasArg(OPT_svg))
-    if (runtime::Status status = checkOutput(args.getLastArgValue(OPT_svg), {args.getLastArgValue(OPT_INPUT)}); !status)
+    if (image::Status status = checkOutput(args.getLastArgValue(OPT_svg), {args.getLastArgValue(OPT_INPUT)}); !status)
       return fail(status.takeError());
   Result<Spec> spec = Spec::openAlone(args);
   if (!spec)
@@ -87,10 +87,10 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   unsigned columns = llvm::sys::Process::StandardOutColumns();
   explanation->print(llvm::outs(), columns > 20 ? std::min(columns, 140U) - 10 : 80);
   // Last, so that nothing is written where standard output fails.
-  if (runtime::Status status = flushStandardOutput(); !status)
+  if (image::Status status = flushStandardOutput(); !status)
     return fail(status.takeError());
   if (args.hasArg(OPT_svg))
-    if (runtime::Status status =
+    if (image::Status status =
             writeFile(args.getLastArgValue(OPT_svg), [&](llvm::raw_ostream &os) { explanation->drawSvg(os); });
         !status)
       return fail(status.takeError());

@@ -11,14 +11,14 @@
 
 using namespace attnc;
 using namespace attnc::cli;
-using runtime::ArgKind;
-using runtime::ArgSpec;
+using image::ArgKind;
+using image::ArgSpec;
+using image::Error;
+using image::KernelImage;
+using image::Result;
+using image::Span;
+using image::Status;
 using runtime::ArgValue;
-using runtime::Error;
-using runtime::KernelImage;
-using runtime::Result;
-using runtime::Span;
-using runtime::Status;
 using Clock = std::chrono::steady_clock;
 
 /// Launches of a series, few enough that the driver's queue never fills, and series.
@@ -69,7 +69,7 @@ Result<double> cli::measureHostCost(const KernelImage &image, Span<const ArgValu
   Result<cuda::Staging> staging = cuda::Staging::copy(*device, image, values);
   if (!staging)
     return staging.takeError();
-  Result<attnc_kernel *> loaded = capi::loadKernel(*device, runtime::serialize(image));
+  Result<attnc_kernel *> loaded = capi::loadKernel(*device, image::serialize(image));
   if (!loaded)
     return loaded.takeError();
   const std::unique_ptr<attnc_kernel, void (*)(attnc_kernel *)> kernel(*loaded, attnc_kernel_destroy);

@@ -12,8 +12,8 @@ namespace attnc::cli {
 /// Seconds of the host for one launch of `image`, a GPU's, by the C API (attnc.h) on the same buffers again and again:
 /// the median of short series, with the GPU idle before each. `values` are host tensors, the inputs and then the
 /// results. Of a kernel that runs for long, `secondsOfRun`, there are fewer.
-runtime::Result<double> measureHostCost(const runtime::KernelImage &image,
-                                        runtime::Span<const runtime::ArgValue> values, double secondsOfRun);
+image::Result<double> measureHostCost(const image::KernelImage &image, image::Span<const runtime::ArgValue> values,
+                                      double secondsOfRun);
 
 } // namespace attnc::cli
 

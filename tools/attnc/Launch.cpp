@@ -9,9 +9,9 @@
 
 using namespace attnc;
 using namespace attnc::cli;
+using image::Result;
+using image::Status;
 using runtime::ArgValue;
-using runtime::Result;
-using runtime::Status;
 using runtime::Tensor;
 
 Result<Launch> Launch::prepare(Spec spec, jit::Shapes shapes, std::vector<ArgValue> inputs, jit::ImageSource source,
@@ -78,13 +78,13 @@ Status Launch::runOnOthers(uint64_t seed) {
   return run();
 }
 
-std::vector<ArgValue> Launch::joinArguments(runtime::Span<const Tensor> results) const {
+std::vector<ArgValue> Launch::joinArguments(image::Span<const Tensor> results) const {
   std::vector<ArgValue> values = inputs;
   values.insert(values.end(), results.begin(), results.end());
   return values;
 }
 
-Status Launch::runInto(runtime::Span<const Tensor> results) { return kernel->run(joinArguments(results)); }
+Status Launch::runInto(image::Span<const Tensor> results) { return kernel->run(joinArguments(results)); }
 
 Result<std::vector<jit::Judgement>> Launch::judge(const std::vector<int64_t> &rows) const {
   return jit::judgeAgainstReference(spec.kernel, inputs, outputs, rows);

@@ -23,28 +23,28 @@ struct Launch {
 
   /// Makes `spec` ready to run on `inputs`, and room for results of `shapes`. Images come from `source`, with the
   /// schedules that `records` say, where those are given.
-  static runtime::Result<Launch> prepare(Spec spec, jit::Shapes shapes, std::vector<runtime::ArgValue> inputs,
-                                         jit::ImageSource source, const UserRecords *records);
+  static image::Result<Launch> prepare(Spec spec, jit::Shapes shapes, std::vector<runtime::ArgValue> inputs,
+                                       jit::ImageSource source, const UserRecords *records);
 
   /// The spec of a command line, on random inputs of the sizes that it gives: what --shape, --dim, --seed and
   /// --scale-values say, and `computeSaved` as in `jit::RandomOptions`. It is compiled anew: what is judged and
   /// measured is this compiler.
-  static runtime::Result<Launch> draw(const llvm::opt::InputArgList &args, bool computeSaved = true);
+  static image::Result<Launch> draw(const llvm::opt::InputArgList &args, bool computeSaved = true);
 
   /// Draws the inputs anew, by another seed, and runs the kernel on them.
-  runtime::Status runOnOthers(uint64_t seed);
+  image::Status runOnOthers(uint64_t seed);
 
   /// Runs the kernel once, into `outputs`.
-  runtime::Status run() { return runInto(outputs); }
+  image::Status run() { return runInto(outputs); }
 
   /// The arguments of a run into `results`.
-  std::vector<runtime::ArgValue> joinArguments(runtime::Span<const runtime::Tensor> results) const;
+  std::vector<runtime::ArgValue> joinArguments(image::Span<const runtime::Tensor> results) const;
 
   /// Runs the kernel once, into `results`.
-  runtime::Status runInto(runtime::Span<const runtime::Tensor> results);
+  image::Status runInto(image::Span<const runtime::Tensor> results);
 
   /// Judges `outputs` against the reference. `rows` as in `jit::judgeAgainstReference`.
-  runtime::Result<std::vector<jit::Judgement>> judge(const std::vector<int64_t> &rows = {}) const;
+  image::Result<std::vector<jit::Judgement>> judge(const std::vector<int64_t> &rows = {}) const;
 };
 
 /// Prints a line for each result; whether all are right.

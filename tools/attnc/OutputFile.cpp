@@ -19,7 +19,7 @@
 using namespace attnc;
 using namespace attnc::cli;
 using namespace llvm;
-using runtime::Status;
+using image::Status;
 namespace fs = llvm::sys::fs;
 
 /// How long a pipe may have nobody who reads it.
@@ -29,9 +29,9 @@ static constexpr std::chrono::seconds patience{5};
 static constexpr unsigned mostLinks = 40;
 
 /// The error that `path` cannot be written because of `why`.
-static runtime::Error cannotWrite(StringRef path, const Twine &why) {
+static image::Error cannotWrite(StringRef path, const Twine &why) {
   std::string place = path.empty() || path == "-" ? "standard output" : ("'" + path + "'").str();
-  return runtime::Error{("cannot write " + place + ": " + why).str()};
+  return image::Error{("cannot write " + place + ": " + why).str()};
 }
 
 /// What there is at `path`, which "-" makes the standard stream `stream`; `exists` is false of it where there is

@@ -16,15 +16,15 @@ namespace attnc::cli {
 
 /// Refuses `path` where it is a folder, or the same file as one of `sources`, whatever links lie between: the files
 /// that the command reads. "-" is standard output, or standard input among `sources`.
-runtime::Status checkOutput(llvm::StringRef path, llvm::ArrayRef<llvm::StringRef> sources);
+image::Status checkOutput(llvm::StringRef path, llvm::ArrayRef<llvm::StringRef> sources);
 
 /// Writes to `path` by `write`. A regular file is written under another name in the same folder, then renamed, so that
 /// it holds its old content or all of the new; a signal removes what is not yet in place. Links are followed. What is
 /// no regular file, a device or a pipe, is written to and stays. "-" and "" are standard output.
-runtime::Status writeFile(llvm::StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> write);
+image::Status writeFile(llvm::StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> write);
 
 /// Writes out what waits for standard output; the error that it met, if any. Must be called before the program ends.
-runtime::Status flushStandardOutput();
+image::Status flushStandardOutput();
 
 /// Makes failing writes errors in place of signals, and standard streams that are closed errors in place of the next
 /// file that is opened.

@@ -12,10 +12,10 @@
 
 using namespace attnc;
 using namespace attnc::cli;
+using image::Error;
+using image::Result;
+using image::Status;
 using llvm::opt::InputArgList;
-using runtime::Error;
-using runtime::Result;
-using runtime::Status;
 using tune::Record;
 using tune::RecordList;
 using tune::RecordStore;

@@ -13,11 +13,11 @@
 
 using namespace attnc;
 using namespace attnc::cli;
+using image::Error;
+using image::Result;
+using image::Status;
 using runtime::ArgValue;
-using runtime::Error;
-using runtime::Result;
 using runtime::SafetensorsFile;
-using runtime::Status;
 using runtime::Tensor;
 
 /// The value of a scalar argument: the one element of the tensor of its name.
@@ -27,7 +27,7 @@ static Result<ArgValue> readScalar(const attn::KernelArgument &argument, const T
     return Error{prefix + "one element, got " + runtime::shapeString(tensor.shape())};
   if (isFloat(tensor.dtype()))
     return ArgValue(tensor.loadLinear(0));
-  return ArgValue(runtime::loadInteger(tensor.dtype(), tensor.data()));
+  return ArgValue(image::loadInteger(tensor.dtype(), tensor.data()));
 }
 
 /// The arguments of `kernel` from `file`, by their names.
@@ -54,7 +54,7 @@ static Result<std::vector<ArgValue>> readInputs(const attn::KernelFunction &kern
 }
 
 /// The sizes that the inputs have. Only what results need: `jit::Executable::run` checks that all fit.
-static Result<jit::Shapes> readShapes(const attn::KernelFunction &kernel, runtime::Span<const ArgValue> values) {
+static Result<jit::Shapes> readShapes(const attn::KernelFunction &kernel, image::Span<const ArgValue> values) {
   jit::ShapeRequest request;
   for (auto [argument, value] : llvm::zip_equal(kernel.inputs, values)) {
     const auto *tensor = std::get_if<Tensor>(&value);
@@ -62,8 +62,8 @@ static Result<jit::Shapes> readShapes(const attn::KernelFunction &kernel, runtim
       continue;
     if (tensor->dtype() != describe::elementDType(argument))
       return Error{"argument '" + argument.name + "': expected " +
-                   std::string(runtime::name(describe::elementDType(argument))) + ", got " +
-                   std::string(runtime::name(tensor->dtype()))};
+                   std::string(image::name(describe::elementDType(argument))) + ", got " +
+                   std::string(image::name(tensor->dtype()))};
     if (tensor->shape().size() != argument.dims.size())
       return Error{"argument '" + argument.name + "': expected rank " + std::to_string(argument.dims.size()) +
                    ", got " + runtime::shapeString(tensor->shape())};
@@ -122,7 +122,7 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
     return fail(shapes.takeError());
   cache::KernelCache cache(readUserCache());
   auto compile = [&](jit::Session &session, const attn::KernelFunction &kernel,
-                     mlir::Attribute target) -> Result<runtime::KernelImage> {
+                     mlir::Attribute target) -> Result<image::KernelImage> {
     if (*source)
       return jit::compileSource(session, kernel, **source, target);
     Result<cache::CachedImage> image = engine::compileCached(session, kernel, target, cache);

@@ -13,7 +13,7 @@
 
 using namespace attnc;
 using namespace attnc::cli;
-using runtime::Result;
+using image::Result;
 
 /// Whether kernels for `gpu` ask a table of `file`; those for any GPU ask all.
 static bool isAsked(const attn::ScheduleFile &file, attn::GpuTargetAttr gpu, mlir::MLIRContext *context) {

@@ -8,8 +8,8 @@
 
 using namespace attnc;
 using namespace attnc::cli;
+using image::Result;
 using llvm::opt::InputArgList;
-using runtime::Result;
 
 Result<Spec> Spec::open(const InputArgList &args) {
   Result<const jit::Target *> target = jit::findTarget(args.getLastArgValue(OPT_target, "auto"));
@@ -24,7 +24,7 @@ Result<Spec> Spec::open(const InputArgList &args) {
 Result<Spec> Spec::openAlone(const InputArgList &args) {
   Spec spec;
   spec.session = std::make_unique<jit::Session>();
-  if (runtime::Status status = spec.session->openFile(args.getLastArgValue(OPT_INPUT)); !status)
+  if (image::Status status = spec.session->openFile(args.getLastArgValue(OPT_INPUT)); !status)
     return status.takeError();
   Result<attn::KernelFunction> kernel = spec.session->findKernel(args.getLastArgValue(OPT_entry));
   if (!kernel)
@@ -52,7 +52,7 @@ Result<Spec> Spec::openAlone(const InputArgList &args) {
     jit::addScheduleTables(spec.kernel, *tables);
   }
   if (args.hasArg(OPT_schedule))
-    if (runtime::Status status =
+    if (image::Status status =
             jit::setSchedule(args.getLastArgValue(OPT_schedule), "--schedule", llvm::errs(), spec.kernel);
         !status)
       return status.takeError();
@@ -79,8 +79,8 @@ Result<jit::Shapes> Spec::resolveShapes(const InputArgList &args) const {
     return request.takeError();
   Result<jit::Shapes> shapes = jit::Shapes::resolve(kernel, *request);
   if (!shapes)
-    return runtime::Error{shapes.message() + (args.hasArg(OPT_shape, OPT_dim) ? "" : " (--shape)")};
-  if (runtime::Status status = jit::checkSizes(kernel, *shapes); !status)
+    return image::Error{shapes.message() + (args.hasArg(OPT_shape, OPT_dim) ? "" : " (--shape)")};
+  if (image::Status status = jit::checkSizes(kernel, *shapes); !status)
     return status.takeError();
   return shapes;
 }

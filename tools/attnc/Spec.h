@@ -22,16 +22,16 @@ struct Spec {
   bool backward = false; ///< whether it is the backward
 
   /// Opens what SPEC, --entry, --backward, --schedule, --schedules and --target say.
-  static runtime::Result<Spec> open(const llvm::opt::InputArgList &args);
+  static image::Result<Spec> open(const llvm::opt::InputArgList &args);
 
   /// Opens what SPEC, --entry, --backward, --schedule and --schedules say, without a target to run on.
-  static runtime::Result<Spec> openAlone(const llvm::opt::InputArgList &args);
+  static image::Result<Spec> openAlone(const llvm::opt::InputArgList &args);
 
   /// What a tuner takes of it: `kernel`, a copy of its own, at `shapes`.
   tune::TuneSubject getSubject(attn::KernelFunction &tuned, const jit::Shapes &shapes) const;
 
   /// The sizes that --shape and --dim give the kernel.
-  runtime::Result<jit::Shapes> resolveShapes(const llvm::opt::InputArgList &args) const;
+  image::Result<jit::Shapes> resolveShapes(const llvm::opt::InputArgList &args) const;
 };
 
 } // namespace attnc::cli

@@ -31,7 +31,7 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   os << "\nThis CPU: " << cpu.getCpu() << ", " << runtime::ThreadPool::numAvailableCores() << " cores, "
      << cpu.getVectorRegisters() << " SIMD registers of " << cpu.getVectorBits() << " bits, L1 "
      << cpu.getL1Bytes() / 1024 << " KiB, L2 " << cpu.getL2Bytes() / 1024 << " KiB\n";
-  runtime::Result<cuda::DeviceFacts> gpu = cuda::Device::describeFirst();
+  image::Result<cuda::DeviceFacts> gpu = cuda::Device::describeFirst();
   os << "This GPU: " << (gpu ? gpu->toString() : gpu.message()) << '\n';
   return ExitCode::Success;
 }

@@ -12,8 +12,8 @@
 
 using namespace attnc;
 using namespace attnc::cli;
+using image::Result;
 using llvm::opt::InputArgList;
-using runtime::Result;
 using tune::Trial;
 
 /// What the command line says of how to tune.
@@ -31,8 +31,8 @@ static Result<tune::TuneOptions> readOptions(const InputArgList &args) {
   if (!seconds)
     return seconds.takeError();
   if (*seconds <= 0)
-    return runtime::Error{"option '--seconds': expected more than 0, got '" + args.getLastArgValue(OPT_seconds).str() +
-                          "'"};
+    return image::Error{"option '--seconds': expected more than 0, got '" + args.getLastArgValue(OPT_seconds).str() +
+                        "'"};
   options.warmUps = static_cast<int>(std::min(*warmUps, mostRuns));
   options.iterations = static_cast<int>(std::min(*iterations, mostRuns));
   options.mostCandidates = *candidates;

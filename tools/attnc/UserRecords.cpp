@@ -11,10 +11,10 @@
 
 using namespace attnc;
 using namespace attnc::cli;
+using image::Error;
+using image::Result;
+using image::Status;
 using llvm::opt::InputArgList;
-using runtime::Error;
-using runtime::Result;
-using runtime::Status;
 
 void cli::remark(const std::string &text) { llvm::errs() << "attnc: remark: " + jit::makePrintable(text) + "\n"; }
 
@@ -72,8 +72,8 @@ Result<tune::Choice> UserRecords::choose(jit::Session &session, attn::KernelFunc
   return tune::chooseSchedules(session, kernel, target, makeRequest(kernel, target, shapes, isHere));
 }
 
-Result<runtime::KernelImage> UserRecords::compile(const Spec &spec, const jit::Shapes &shapes, mlir::Attribute target,
-                                                  jit::ImageSource source) const {
+Result<image::KernelImage> UserRecords::compile(const Spec &spec, const jit::Shapes &shapes, mlir::Attribute target,
+                                                jit::ImageSource source) const {
   jit::Session &session = *spec.session;
   attn::KernelFunction kernel = spec.kernel;
   target = jit::targetOrHost(&session.context(), target);
@@ -89,7 +89,7 @@ Result<runtime::KernelImage> UserRecords::compile(const Spec &spec, const jit::S
   Result<tune::Choice> choice = tune::chooseSchedules(session, kernel, target, request);
   if (!choice)
     return choice.takeError();
-  Result<runtime::KernelImage> image = source(session, kernel, target);
+  Result<image::KernelImage> image = source(session, kernel, target);
   // The spec is as it was: others look at it who know nothing of this machine.
   if (choice->source != tune::Source::Override)
     tune::clearSchedules(kernel);

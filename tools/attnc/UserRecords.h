@@ -21,7 +21,7 @@ void remark(const std::string &text);
 class UserRecords {
 public:
   /// Opens what --records, --policy and --device say, in addition to the user's files and those that came with attnc.
-  static runtime::Result<UserRecords> open(const llvm::opt::InputArgList &args);
+  static image::Result<UserRecords> open(const llvm::opt::InputArgList &args);
 
   tune::RecordBook &book() { return *records; }
 
@@ -30,13 +30,13 @@ public:
   std::string findDevice(const attn::KernelFunction &kernel, mlir::Attribute target, bool isHere) const;
 
   /// Chooses the schedules of `kernel` and attaches them. `shapes` are those that count, if any; `isHere` is as above.
-  runtime::Result<tune::Choice> choose(jit::Session &session, attn::KernelFunction &kernel, mlir::Attribute target,
-                                       const jit::Shapes *shapes, bool isHere = false) const;
+  image::Result<tune::Choice> choose(jit::Session &session, attn::KernelFunction &kernel, mlir::Attribute target,
+                                     const jit::Shapes *shapes, bool isHere = false) const;
 
   /// The same for the kernel of `spec`, which is about to run at `shapes` and may be tuned for that, and its image from
   /// `source`. The kernel is as it was afterwards.
-  runtime::Result<runtime::KernelImage> compile(const Spec &spec, const jit::Shapes &shapes, mlir::Attribute target,
-                                                jit::ImageSource source) const;
+  image::Result<image::KernelImage> compile(const Spec &spec, const jit::Shapes &shapes, mlir::Attribute target,
+                                            jit::ImageSource source) const;
 
 private:
   /// What is asked of the records for `kernel`.

@@ -9,8 +9,8 @@
 
 using namespace attnc;
 using namespace attnc::cli;
-using runtime::Result;
-using runtime::Status;
+using image::Result;
+using image::Status;
 using runtime::Tensor;
 
 /// Runs `launch` `repeats` more times on fresh results; the name of a result whose bits differ from those it has, or an

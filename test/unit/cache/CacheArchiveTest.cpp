@@ -9,7 +9,7 @@
 using namespace attnc;
 using namespace attnc::cache;
 using namespace attnc::test;
-using runtime::Result;
+using image::Result;
 
 namespace {
 

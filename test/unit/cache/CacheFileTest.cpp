@@ -6,9 +6,9 @@
 using namespace attnc;
 using namespace attnc::cache;
 using namespace attnc::test;
-using runtime::KernelImage;
-using runtime::Result;
-using runtime::Span;
+using image::KernelImage;
+using image::Result;
+using image::Span;
 
 namespace {
 
@@ -49,7 +49,7 @@ TEST(CacheFile, RefusesForeignFiles) {
   EXPECT_EQ(unpackEntry(makeKey(2), packEntry(makeKey(1), makeImage(1))).message(),
             "the file of another key: " + toHex(makeKey(1)));
   EXPECT_EQ(unpackEntry(makeKey(1), packAlias(makeKey(1), {})).message(), "a file of another kind: expected 1, got 2");
-  EXPECT_EQ(unpackEntry(makeKey(1), runtime::serialize(makeImage(1))).message(),
+  EXPECT_EQ(unpackEntry(makeKey(1), image::serialize(makeImage(1))).message(),
             "not a file of a kernel cache: wrong magic number");
 }
 

@@ -23,8 +23,8 @@
 using namespace attnc;
 using namespace attnc::cache;
 using namespace attnc::test;
-using runtime::KernelImage;
-using runtime::Result;
+using image::KernelImage;
+using image::Result;
 using std::chrono::milliseconds;
 
 namespace {

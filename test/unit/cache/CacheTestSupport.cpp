@@ -46,14 +46,14 @@ int Remarks::count(const std::string &text) const {
                                         [&](const std::string &line) { return line.find(text) != std::string::npos; }));
 }
 
-runtime::KernelImage test::makeImage(int number, size_t size) {
-  runtime::KernelImage image;
+image::KernelImage test::makeImage(int number, size_t size) {
+  image::KernelImage image;
   image.name = "kernel" + std::to_string(number);
   image.target = "cpu:test";
   image.symbols = {"N"};
-  runtime::KernelEntry entry;
+  image::KernelEntry entry;
   entry.symbol = image.name + "_entry";
-  entry.grid = runtime::GridRule::symbol(0);
+  entry.grid = image::GridRule::symbol(0);
   image.entries = {entry};
   image.bytes.assign(size, static_cast<uint8_t>(number));
   return image;

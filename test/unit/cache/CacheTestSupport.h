@@ -46,7 +46,7 @@ private:
 };
 
 /// An image that is told from others by `number`, with `size` bytes of code.
-runtime::KernelImage makeImage(int number, size_t size = 100);
+image::KernelImage makeImage(int number, size_t size = 100);
 
 /// A key that is told from others by `number`.
 cache::Digest makeKey(int number);

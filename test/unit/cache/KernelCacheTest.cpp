@@ -11,9 +11,9 @@
 using namespace attnc;
 using namespace attnc::cache;
 using namespace attnc::test;
-using runtime::Error;
-using runtime::KernelImage;
-using runtime::Result;
+using image::Error;
+using image::KernelImage;
+using image::Result;
 
 namespace {
 

@@ -16,7 +16,7 @@
 
 using namespace attnc;
 using namespace attnc::nvptx;
-using runtime::Result;
+using image::Result;
 
 static PtxModule makePtx(llvm::StringRef body) {
   std::string text = (".version 8.3\n.target sm_90a\n.address_size 64\n"

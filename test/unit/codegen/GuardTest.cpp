@@ -25,7 +25,7 @@ TEST(Guard, LetsWorkThrough) {
 
 TEST(Guard, MakesAFatalErrorAnError) {
   bool after = false;
-  runtime::Status status = codegen::runGuarded([&] {
+  image::Status status = codegen::runGuarded([&] {
     llvm::report_fatal_error("cannot select");
     after = true;
   });
@@ -34,7 +34,7 @@ TEST(Guard, MakesAFatalErrorAnError) {
 }
 
 TEST(Guard, MakesALackOfMemoryAnError) {
-  runtime::Status status = codegen::runGuarded([] { llvm::report_bad_alloc_error("Buffer allocation failed"); });
+  image::Status status = codegen::runGuarded([] { llvm::report_bad_alloc_error("Buffer allocation failed"); });
   EXPECT_EQ(status.message(), "the compiler was refused memory: Buffer allocation failed");
 }
 
@@ -84,7 +84,7 @@ TEST(Guard, StandsInEachThreadAndInItself) {
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([t] {
       for (int i = 0; i < 50; ++i) {
-        runtime::Status inner,
+        image::Status inner,
             outer = codegen::runGuarded([&] {
               inner = codegen::runGuarded([&] { llvm::report_fatal_error(llvm::Twine("inner ") + llvm::Twine(t)); });
               llvm::report_fatal_error(llvm::Twine("outer ") + llvm::Twine(t));

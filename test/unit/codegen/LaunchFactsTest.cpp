@@ -34,7 +34,7 @@ protected:
   }
 
   mlir::MLIRContext context;
-  runtime::KernelImage image;
+  image::KernelImage image;
 };
 
 } // namespace
@@ -44,7 +44,7 @@ TEST_F(LaunchFacts, AreRead) {
                  "blocks_per_multiprocessor = 2, counter = true, tensor_maps = [#tile.tensor_map<arg = 1, "
                  "box = [1, 128, 1, 64], swizzle = 128>, #tile.tensor_map<arg = 0, box = [1, 8, 16]>]>"),
             "");
-  const runtime::KernelEntry &entry = image.entries[0];
+  const image::KernelEntry &entry = image.entries[0];
   EXPECT_EQ(entry.threads, 384);
   EXPECT_EQ(entry.sharedBytes, 200000);
   EXPECT_TRUE(entry.persistent);
@@ -99,7 +99,7 @@ TEST_F(LaunchFacts, FitTheParameters) {
 }
 
 TEST(AssemblerFacts, AreEntered) {
-  runtime::KernelImage image;
+  image::KernelImage image;
   image.entries.resize(2);
   image.entries[0].symbol = "a";
   image.entries[1].symbol = "b";

@@ -8,7 +8,7 @@
 
 using namespace attnc;
 using namespace attnc::codegen;
-using runtime::Result;
+using image::Result;
 
 TEST(Programs, TemporaryFilesGo) {
   std::string path;

@@ -14,8 +14,8 @@ std::string printEntry(const std::string &name, const std::string &directive) {
   return ".visible .entry " + name + "(\n\t.param .u64 " + name + "_param_0\n)\n" + directive + "{\n\tret;\n}\n";
 }
 
-runtime::KernelEntry entryOf(const std::string &name, int threads) {
-  runtime::KernelEntry entry;
+image::KernelEntry entryOf(const std::string &name, int threads) {
+  image::KernelEntry entry;
   entry.symbol = name;
   entry.threads = threads;
   return entry;

@@ -15,8 +15,8 @@
 
 using namespace attnc;
 using namespace attnc::shared;
-using runtime::KernelImage;
-using runtime::Result;
+using image::KernelImage;
+using image::Result;
 
 /// The object that LLVM makes of `text` for this machine.
 static std::vector<uint8_t> assemble(llvm::StringRef text) {
@@ -36,9 +36,9 @@ static KernelImage makeImage(std::string name, llvm::StringRef code) {
   KernelImage image;
   image.name = std::move(name);
   image.target = "cpu:test";
-  runtime::KernelEntry entry;
+  image::KernelEntry entry;
   entry.symbol = image.name + "_entry";
-  entry.grid = runtime::GridRule::constant(1);
+  entry.grid = image::GridRule::constant(1);
   image.entries = {entry};
   image.bytes = assemble(code);
   return image;

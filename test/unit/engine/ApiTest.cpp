@@ -312,7 +312,7 @@ TEST(Api, LoadsImagesOfTheCpu) {
   OpenSpec text(paddedSpec());
   auto image = jit::compileToImage(text.session, text.kernel);
   ASSERT_TRUE(image) << text.diagnostics;
-  const std::vector<uint8_t> bytes = runtime::serialize(*image);
+  const std::vector<uint8_t> bytes = image::serialize(*image);
   attnc_load_options options = {};
   options.struct_size = sizeof(options);
   options.image = bytes.data();

@@ -248,7 +248,7 @@ TEST(ApiThreads, ManyThreadsCompileOnce) {
     thread.join();
   // Those that waited for the one that compiled have its kernel, and its origin.
   EXPECT_GE(compiled, 3);
-  runtime::Result<std::vector<cache::StoredFile>> stored = cache::CacheDirectory(root.path()).list();
+  image::Result<std::vector<cache::StoredFile>> stored = cache::CacheDirectory(root.path()).list();
   ASSERT_TRUE(stored);
   size_t files = 0;
   for (const cache::StoredFile &file : *stored)

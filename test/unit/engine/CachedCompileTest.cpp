@@ -14,7 +14,7 @@ using namespace attnc::test;
 using cache::CachedImage;
 using cache::Digest;
 using cache::Origin;
-using runtime::Result;
+using image::Result;
 
 namespace {
 

@@ -45,7 +45,7 @@ TEST(Compile, KnowsTheNamesOfMachines) {
   OpenSpec spec(paddedSpec("", causal));
   mlir::MLIRContext *context = &spec.session.context();
   auto name = [&](const char *machine) {
-    runtime::Result<mlir::Attribute> target = jit::parseTargetAttr(context, machine);
+    image::Result<mlir::Attribute> target = jit::parseTargetAttr(context, machine);
     return target ? jit::getTargetName(*target) : target.message();
   };
   EXPECT_EQ(name("cpu").find("cpu:"), 0u);
@@ -83,7 +83,7 @@ TEST(Compile, GivesTheSameImageEachTime) {
   EXPECT_EQ(compiled(second, "image"), bytes);
   auto image = jit::compileToImage(first.session, first.kernel);
   ASSERT_TRUE(static_cast<bool>(image));
-  std::vector<uint8_t> serialized = runtime::serialize(*image);
+  std::vector<uint8_t> serialized = image::serialize(*image);
   EXPECT_EQ(std::string(serialized.begin(), serialized.end()), bytes);
 }
 
@@ -99,21 +99,21 @@ TEST(Compile, DescribesAKernelWithoutItsCode) {
   EXPECT_TRUE(described->bytes.empty());
   EXPECT_FALSE(image->bytes.empty());
   image->bytes.clear();
-  EXPECT_EQ(runtime::serialize(*described), runtime::serialize(*image));
+  EXPECT_EQ(image::serialize(*described), image::serialize(*image));
 
   EXPECT_EQ(described->name, "kernel");
   EXPECT_EQ(described->symbols, (std::vector<std::string>{"Tq", "Tk", "B"}));
   ASSERT_EQ(described->args.size(), 10U);
-  const runtime::ArgSpec &offsets = described->args[3], &lengths = described->args[5], &p = described->args[6];
-  EXPECT_EQ(offsets.content, runtime::ContentRule::CumulativeLengths);
+  const image::ArgSpec &offsets = described->args[3], &lengths = described->args[5], &p = described->args[6];
+  EXPECT_EQ(offsets.content, image::ContentRule::CumulativeLengths);
   EXPECT_EQ(offsets.dims[0].symbol, 2);
   EXPECT_EQ(offsets.dims[0].extra, 1);
   EXPECT_EQ(lengths.dims[0].symbol, 2);
   EXPECT_EQ(lengths.dims[0].extra, 0);
-  EXPECT_EQ(p.kind, runtime::ArgKind::Scalar);
+  EXPECT_EQ(p.kind, image::ArgKind::Scalar);
   EXPECT_EQ(p.min, 0.0);
   EXPECT_EQ(p.max, 1.0);
-  EXPECT_EQ(described->args[8].role, runtime::ArgRole::Output);
+  EXPECT_EQ(described->args[8].role, image::ArgRole::Output);
   EXPECT_TRUE(described->args[8].unitInnerStride);
   ASSERT_FALSE(described->entries.empty());
   EXPECT_GT(described->entries[0].scratchBytes, 0);
@@ -129,8 +129,8 @@ TEST(Compile, LimitsAnArgumentByEachOfItsUses) {
     })"));
   auto image = jit::describeKernel(spec.session, spec.kernel);
   ASSERT_TRUE(static_cast<bool>(image)) << spec.diagnostics;
-  const runtime::ArgSpec &lengths = image->args[3], &n = image->args[4];
-  EXPECT_EQ(lengths.content, runtime::ContentRule::Lengths);
+  const image::ArgSpec &lengths = image->args[3], &n = image->args[4];
+  EXPECT_EQ(lengths.content, image::ContentRule::Lengths);
   ASSERT_EQ(lengths.contentSymbols.size(), 2U);
   EXPECT_EQ(image->symbols[static_cast<size_t>(lengths.contentSymbols[0])], "Sq");
   EXPECT_EQ(image->symbols[static_cast<size_t>(lengths.contentSymbols[1])], "Sk");
@@ -155,18 +155,18 @@ TEST(Compile, RefusesSizesThatNoLaunchCanHave) {
 }
 
 /// A condition as text: "Sq 0 to 99, Sk 512 to inf".
-std::string textOf(const runtime::KernelImage &image, const runtime::SizeCondition &condition) {
+std::string textOf(const image::KernelImage &image, const image::SizeCondition &condition) {
   std::string text;
-  for (const runtime::SizeRange &range : condition)
+  for (const image::SizeRange &range : condition)
     text += (text.empty() ? "" : ", ") + range.size.toString(image.symbols) + " " + std::to_string(range.least) +
             " to " + (range.most == attn::unlimited ? "inf" : std::to_string(range.most));
   return text;
 }
 
 /// The same with what it excludes: "B 4 to 4 unless Sq 0 to 99 unless Sk 0 to 9".
-std::string textOf(const runtime::KernelImage &image, const runtime::LaunchRule &rule) {
+std::string textOf(const image::KernelImage &image, const image::LaunchRule &rule) {
   std::string text = textOf(image, rule.when);
-  for (const runtime::SizeCondition &condition : rule.unless)
+  for (const image::SizeCondition &condition : rule.unless)
     text += " unless " + textOf(image, condition);
   return text;
 }
@@ -180,7 +180,7 @@ TEST(Compile, GivesEachScheduleAnEntryForItsSizes) {
   auto image = jit::compileToImage(spec.session, spec.kernel);
   ASSERT_TRUE(static_cast<bool>(image)) << spec.diagnostics;
   ASSERT_EQ(image->entries.size(), 2U);
-  const runtime::KernelEntry &first = image->entries[0], &second = image->entries[1];
+  const image::KernelEntry &first = image->entries[0], &second = image->entries[1];
   EXPECT_EQ(textOf(*image, first.launches), "Sq 0 to 99");
   EXPECT_EQ(textOf(*image, second.launches), "Sq 100 to inf");
   EXPECT_NE(first.symbol, second.symbol);
@@ -190,7 +190,7 @@ TEST(Compile, GivesEachScheduleAnEntryForItsSizes) {
   ASSERT_TRUE(static_cast<bool>(ofMean)) << packed.diagnostics;
   ASSERT_EQ(ofMean->entries.size(), 2U);
   // Without sequences, the mean is of one.
-  const runtime::LaunchRule &longer = ofMean->entries[1].launches;
+  const image::LaunchRule &longer = ofMean->entries[1].launches;
   ASSERT_EQ(longer.when.size(), 1U);
   auto getMean = [&](std::vector<int64_t> tqAndTkAndB) { return longer.when[0].size.evaluate(tqAndTkAndB); };
   EXPECT_EQ(ofMean->symbols, (std::vector<std::string>{"Tq", "Tk", "B"}));
@@ -207,7 +207,7 @@ TEST(Compile, GivesEachScheduleAnEntryForItsSizes) {
   auto ofSeveral = jit::describeKernel(several.session, several.kernel);
   ASSERT_TRUE(static_cast<bool>(ofSeveral)) << several.diagnostics;
   std::vector<std::string> rules;
-  for (const runtime::KernelEntry &entry : ofSeveral->entries)
+  for (const image::KernelEntry &entry : ofSeveral->entries)
     rules.push_back(textOf(*ofSeveral, entry.launches));
   EXPECT_EQ(rules, (std::vector<std::string>{"Sq 0 to 99, Sk 512 to inf",
                                              "B 4 to 8, B * 2 0 to 8 unless Sq 0 to 99, Sk 512 to inf",

@@ -14,7 +14,7 @@
 
 using namespace attnc;
 using attn::getElementKind;
-using runtime::DType;
+using image::DType;
 
 TEST(ElementTypes, AreTheSameInAllRooms) {
   mlir::MLIRContext context;
@@ -24,16 +24,16 @@ TEST(ElementTypes, AreTheSameInAllRooms) {
         mlir::Type(b.getI1Type()), mlir::Type(b.getI8Type()), mlir::Type(b.getI32Type()), mlir::Type(b.getI64Type())}) {
     std::optional<DType> dtype = describe::toDType(type);
     ASSERT_TRUE(dtype.has_value() && getElementKind(type).has_value());
-    SCOPED_TRACE(std::string(runtime::name(*dtype)));
+    SCOPED_TRACE(std::string(image::name(*dtype)));
     EXPECT_EQ(describe::toType(*dtype, &context), type);
     EXPECT_NE(attn::getRegionType(type), 0u);
     // The same bytes are the same number.
     for (double number : {0.0, 1.0, 0.1, 100.0, -3.3}) {
       alignas(8) char ofRuntime[8] = {}, ofReference[8] = {};
-      double exact = runtime::isFloat(*dtype) ? number : std::abs(std::trunc(number)) > 0;
-      runtime::storeScalar(*dtype, ofRuntime, exact);
+      double exact = image::isFloat(*dtype) ? number : std::abs(std::trunc(number)) > 0;
+      image::storeScalar(*dtype, ofRuntime, exact);
       attn::storeElement(*getElementKind(type), ofReference, 0, exact);
-      EXPECT_EQ(attn::loadElement(*getElementKind(type), ofRuntime, 0), runtime::loadScalar(*dtype, ofReference))
+      EXPECT_EQ(attn::loadElement(*getElementKind(type), ofRuntime, 0), image::loadScalar(*dtype, ofReference))
           << number;
     }
   }

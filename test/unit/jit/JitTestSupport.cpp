@@ -38,7 +38,7 @@ std::string test::packedSpec(const std::string &arguments, const std::string &bo
 }
 
 OpenSpec::OpenSpec(const std::string &text) {
-  runtime::Status status = session.openText(text, "spec");
+  image::Status status = session.openText(text, "spec");
   EXPECT_TRUE(static_cast<bool>(status)) << diagnostics << text;
   auto found = session.findKernel();
   EXPECT_TRUE(static_cast<bool>(found)) << diagnostics << text;
@@ -64,7 +64,7 @@ size_t test::inputIndex(const attn::KernelFunction &kernel, llvm::StringRef name
 
 std::vector<double> test::elements(const runtime::Tensor &tensor) {
   std::vector<double> values;
-  tensor.forEach([&](int64_t, void *element) { values.push_back(runtime::loadScalar(tensor.dtype(), element)); });
+  tensor.forEach([&](int64_t, void *element) { values.push_back(image::loadScalar(tensor.dtype(), element)); });
   return values;
 }
 

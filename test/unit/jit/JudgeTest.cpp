@@ -10,11 +10,11 @@
 
 using namespace attnc;
 using namespace attnc::test;
+using image::DType;
 using jit::judge;
 using jit::Judgement;
 using jit::JudgeRule;
 using jit::ResultKind;
-using runtime::DType;
 using runtime::Tensor;
 
 /// A tensor [2, n / 2] of `values`.
@@ -100,7 +100,7 @@ TEST(Judge, TakesMeansOverDraws) {
 }
 
 TEST(Judge, AllowsTwoUlpOfTheGreatestNumber) {
-  double ulp = runtime::ulp(DType::F32, 4);
+  double ulp = image::ulp(DType::F32, 4);
   EXPECT_TRUE(judged({}, {1, 2, 3, 4}, {1, 2, 3, 4}, {1, 2, 3, 4}).right());
   Judgement near = judged({}, {1, 2, 3, 4 + 2 * ulp}, {1, 2, 3, 4}, {1, 2, 3, 4});
   EXPECT_EQ(near.limit, 2 * ulp);

@@ -16,9 +16,9 @@
 
 using namespace attnc;
 using namespace attnc::test;
+using image::DType;
+using image::Status;
 using runtime::ArgValue;
-using runtime::DType;
-using runtime::Status;
 using runtime::Tensor;
 
 namespace {
@@ -49,7 +49,7 @@ protected:
     return errorOf(changed);
   }
 
-  std::string errorOf(runtime::Span<const ArgValue> changed) {
+  std::string errorOf(image::Span<const ArgValue> changed) {
     std::string out = bytes(tensor(Out)), lse = bytes(tensor(Lse));
     Status status = kernel->run(changed);
     EXPECT_FALSE(static_cast<bool>(status));
@@ -63,7 +63,7 @@ protected:
   std::vector<ArgValue> values;
 };
 
-Tensor make(DType dtype, runtime::Span<const int64_t> shape) {
+Tensor make(DType dtype, image::Span<const int64_t> shape) {
   Tensor tensor = *Tensor::allocate(dtype, shape);
   tensor.fill(0);
   return tensor;
@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(Targets, LoadedKernel, testing::ValuesIn(availableTarge
 TEST_P(LoadedKernel, ComputesWhatTheReferenceSays) {
   Status status = kernel->run(values);
   ASSERT_TRUE(static_cast<bool>(status)) << status.message();
-  runtime::Span<const ArgValue> all(values);
+  image::Span<const ArgValue> all(values);
   auto judgements = jit::judgeAgainstReference(spec.kernel, all.slice(0, Out), {tensor(Out), tensor(Lse)});
   ASSERT_TRUE(static_cast<bool>(judgements));
   for (const jit::Judgement &judgement : *judgements)
@@ -189,13 +189,13 @@ protected:
   }
 
   OpenSpec spec{paddedSpec()};
-  runtime::KernelImage image;
+  image::KernelImage image;
 };
 
 } // namespace
 
 TEST_F(LoadedImage, LoadsAfterARoundTrip) {
-  auto read = runtime::deserialize(runtime::serialize(image));
+  auto read = image::deserialize(image::serialize(image));
   ASSERT_TRUE(static_cast<bool>(read)) << read.message();
   EXPECT_TRUE(static_cast<bool>(jit::LoadedKernel::load(std::move(*read))));
 }
@@ -236,7 +236,7 @@ TEST_F(LoadedImage, IsRefusedWhereItContradictsItself) {
 
 TEST_F(LoadedImage, IsRefusedWithoutObjectCode) {
   for (size_t size : {size_t(0), size_t(10), image.bytes.size() / 2}) {
-    runtime::KernelImage cut = image;
+    image::KernelImage cut = image;
     cut.bytes.resize(size);
     testing::internal::CaptureStderr();
     std::string message = jit::LoadedKernel::load(std::move(cut)).message();

@@ -225,7 +225,7 @@ TEST(RandomInputs, PoisonResults) {
   for (const Tensor &output : *outputs)
     for (double value : elements(output))
       EXPECT_TRUE(std::isnan(value));
-  auto wide = jit::allocateOutputs(spec.kernel, shapes, runtime::DType::F64);
+  auto wide = jit::allocateOutputs(spec.kernel, shapes, image::DType::F64);
   ASSERT_TRUE(static_cast<bool>(wide));
-  EXPECT_EQ((*wide)[1].dtype(), runtime::DType::F64);
+  EXPECT_EQ((*wide)[1].dtype(), image::DType::F64);
 }

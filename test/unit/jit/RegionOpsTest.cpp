@@ -20,8 +20,8 @@
 using namespace attnc;
 using namespace attnc::attn;
 using namespace attnc::test;
+using image::DType;
 using runtime::ArgValue;
-using runtime::DType;
 using runtime::Tensor;
 
 namespace {
@@ -316,7 +316,7 @@ TEST_P(RegionOps, MeanTheSameOnEveryTarget) {
     got.poison();
     std::vector<ArgValue> values = inputs;
     values.emplace_back(got);
-    runtime::Status status = (*kernel)->run(values);
+    image::Status status = (*kernel)->run(values);
     ASSERT_TRUE(static_cast<bool>(status)) << name << status.message();
     for (auto [number, op] : llvm::enumerate(group)) {
       double worst = 0;

@@ -7,7 +7,7 @@
 
 using namespace attnc;
 using namespace attnc::test;
-using runtime::Status;
+using image::Status;
 
 namespace {
 

@@ -10,6 +10,7 @@
 #include "runtime/capi/Dlpack.h"
 #include <gtest/gtest.h>
 
+using namespace attnc::image;
 using namespace attnc::runtime;
 using namespace attnc::capi;
 using namespace attnc::test;

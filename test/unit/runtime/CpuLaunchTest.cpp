@@ -8,6 +8,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 
+using namespace attnc::image;
 using namespace attnc::runtime;
 
 namespace {

@@ -8,6 +8,7 @@
 #include <numeric>
 
 using namespace attnc::cuda;
+using namespace attnc::image;
 using namespace attnc::runtime;
 
 namespace {

@@ -11,8 +11,8 @@
 #include <gtest/gtest.h>
 
 using namespace attnc::cuda;
-using attnc::runtime::Result;
-using attnc::runtime::Span;
+using attnc::image::Result;
+using attnc::image::Span;
 using attnc::test::FakeDriver;
 
 namespace {

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 using namespace attnc::cuda;
+using namespace attnc::image;
 using namespace attnc::runtime;
 
 namespace {

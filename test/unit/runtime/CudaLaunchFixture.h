@@ -24,22 +24,21 @@ protected:
     for (int i = 0; i < 5; ++i)
       image.args[i].name = names[i];
     for (int i : {int(Q), int(K), int(Out)}) {
-      image.args[i].dtype = runtime::DType::BF16;
+      image.args[i].dtype = image::DType::BF16;
       image.args[i].dims = {{-1, 0, i == K}, {-1, i == K ? 2 : 1, false}, {64, -1, false}};
     }
-    image.args[Lengths].dtype = runtime::DType::I32;
+    image.args[Lengths].dtype = image::DType::I32;
     image.args[Lengths].dims = {{-1, 0, false}};
-    image.args[Lengths].content = runtime::ContentRule::Lengths;
+    image.args[Lengths].content = image::ContentRule::Lengths;
     image.args[Lengths].contentSymbols = {2};
-    image.args[Scale].kind = runtime::ArgKind::Scalar;
-    image.args[Out].role = runtime::ArgRole::Output;
-    runtime::KernelEntry entry;
+    image.args[Scale].kind = image::ArgKind::Scalar;
+    image.args[Out].role = image::ArgRole::Output;
+    image::KernelEntry entry;
     entry.symbol = "forward_entry";
-    using Op = runtime::GridRule::Op;
-    entry.grid = runtime::GridRule::combine(
-        Op::Mul,
-        runtime::GridRule::combine(Op::CeilDiv, runtime::GridRule::symbol(1), runtime::GridRule::constant(128)),
-        runtime::GridRule::symbol(0));
+    using Op = image::GridRule::Op;
+    entry.grid = image::GridRule::combine(
+        Op::Mul, image::GridRule::combine(Op::CeilDiv, image::GridRule::symbol(1), image::GridRule::constant(128)),
+        image::GridRule::symbol(0));
     entry.threads = 384;
     entry.sharedBytes = 200000;
     entry.persistent = true;
@@ -71,18 +70,18 @@ protected:
     return std::move(*launch);
   }
 
-  static runtime::Tensor device(uint64_t address, runtime::DType dtype, runtime::Span<const int64_t> shape) {
+  static runtime::Tensor device(uint64_t address, image::DType dtype, image::Span<const int64_t> shape) {
     return runtime::Tensor::deviceView(address, dtype, shape, runtime::rowMajorStrides(shape));
   }
 
   /// Arguments of these sizes.
   std::vector<runtime::ArgValue> values(int64_t b, int64_t sq, int64_t sk) {
-    return {device(0x10000, runtime::DType::BF16, {b, sq, 64}), device(0x20000, runtime::DType::BF16, {b, sk, 64}),
-            device(0x30000, runtime::DType::I32, {b}), 0.125, device(0x40000000000, runtime::DType::BF16, {b, sq, 64})};
+    return {device(0x10000, image::DType::BF16, {b, sq, 64}), device(0x20000, image::DType::BF16, {b, sk, 64}),
+            device(0x30000, image::DType::I32, {b}), 0.125, device(0x40000000000, image::DType::BF16, {b, sq, 64})};
   }
 
   FakeDriver fake;
-  runtime::KernelImage image;
+  image::KernelImage image;
   std::vector<int64_t> slots;
   std::vector<uint64_t> maps;
   int64_t tiles = -1;

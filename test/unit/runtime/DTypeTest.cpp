@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 
-using namespace attnc::runtime;
+using namespace attnc::image;
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-using namespace attnc::runtime;
+using namespace attnc::image;
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <string_view>
 
-using namespace attnc::runtime;
+using namespace attnc::image;
 
 namespace {
 

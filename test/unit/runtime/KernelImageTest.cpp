@@ -8,7 +8,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 
-using namespace attnc::runtime;
+using namespace attnc::image;
 
 namespace {
 

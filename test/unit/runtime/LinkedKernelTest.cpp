@@ -15,6 +15,7 @@
 #include <thread>
 #include <unistd.h>
 
+using namespace attnc::image;
 using namespace attnc::runtime;
 using namespace attnc::capi;
 using attnc::test::isThreadSanitized;

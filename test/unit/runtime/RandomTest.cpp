@@ -6,6 +6,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
+using namespace attnc::image;
 using namespace attnc::runtime;
 
 namespace {

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+using namespace attnc::image;
 using namespace attnc::runtime;
 
 namespace {

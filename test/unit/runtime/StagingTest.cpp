@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 using namespace attnc::cuda;
+using namespace attnc::image;
 using namespace attnc::runtime;
 using attnc::test::FakeDriver;
 

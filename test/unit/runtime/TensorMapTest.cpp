@@ -8,7 +8,7 @@
 #include <set>
 
 using namespace attnc::cuda;
-using namespace attnc::runtime;
+using namespace attnc::image;
 using attnc::test::EncodedMap;
 using attnc::test::FakeDriver;
 

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+using namespace attnc::image;
 using namespace attnc::runtime;
 
 namespace {

@@ -11,6 +11,7 @@
 #include <thread>
 #include <unistd.h>
 
+using namespace attnc::image;
 using namespace attnc::runtime;
 using attnc::test::isThreadSanitized;
 

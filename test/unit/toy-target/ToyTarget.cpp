@@ -9,9 +9,9 @@
 
 using namespace mlir;
 using namespace attnc;
-using runtime::KernelImage;
-using runtime::Result;
-using runtime::Status;
+using image::KernelImage;
+using image::Result;
+using image::Status;
 using target::LoweredKernel;
 using target::Stage;
 

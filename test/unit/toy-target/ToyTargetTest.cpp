@@ -26,15 +26,15 @@ protected:
     target::registerBackend(toy::getBackend());
   }
 
-  runtime::Result<std::string> compile(const std::string &schedule, const char *stage) {
+  image::Result<std::string> compile(const std::string &schedule, const char *stage) {
     std::string text = spec;
     text.replace(text.find("SCHEDULE"), 8, schedule);
     if (!session.openText(text, "spec.mlir"))
-      return runtime::Error{"the spec does not parse"};
+      return image::Error{"the spec does not parse"};
     auto kernel = session.findKernel("");
     auto machine = jit::parseTargetAttr(&session.context(), "toy");
     if (!kernel || !machine)
-      return runtime::Error{"no kernel or no toy"};
+      return image::Error{"no kernel or no toy"};
     return jit::compileToStage(session, *kernel, stage, *machine);
   }
 

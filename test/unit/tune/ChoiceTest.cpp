@@ -12,7 +12,7 @@
 using namespace attnc;
 using namespace attnc::test;
 using attn::ScheduleAttr;
-using runtime::Result;
+using image::Result;
 using tune::Choice;
 using tune::Policy;
 using tune::Record;
@@ -187,7 +187,7 @@ TEST_F(ChoiceFixture, AutotuneMakesTheRecordThatIsMissing) {
   int tuned = 0;
   request.policy = *Policy::parse("autotune");
   request.shape = shapeOf(100);
-  request.tune = [&]() -> runtime::Status {
+  request.tune = [&]() -> image::Status {
     ++tuned;
     book.keep("here", record(shapeOf(100), 24));
     return {};
@@ -205,7 +205,7 @@ TEST_F(ChoiceFixture, AutotuneMakesTheRecordThatIsMissing) {
 TEST_F(ChoiceFixture, WhereTuningFailsHeuristicsDecide) {
   request.policy = *Policy::parse("autotune");
   request.shape = shapeOf(100);
-  request.tune = []() -> runtime::Status { return runtime::Error{"there is no memory"}; };
+  request.tune = []() -> image::Status { return image::Error{"there is no memory"}; };
   EXPECT_EQ(choose()->source, Source::Heuristics);
   EXPECT_EQ(remarks.count("@kernel is not tuned: there is no memory"), 1);
   request.policy.heuristics = false;
@@ -237,10 +237,10 @@ TEST_F(ChoiceFixture, ARecordOfGradientsIsForEachProgram) {
   made.schedules[0].emplace_back("#attn.schedule<query_tile = 48, key_tile = 24, panel = 16, program = dq>");
   book.keep("here", made);
   ASSERT_EQ(choose()->source, Source::Memory);
-  Result<runtime::KernelImage> image = jit::compileToImage(spec.session, spec.kernel, target);
+  Result<image::KernelImage> image = jit::compileToImage(spec.session, spec.kernel, target);
   ASSERT_TRUE(image) << spec.diagnostics;
   std::vector<std::string> symbols;
-  for (const runtime::KernelEntry &entry : image->entries)
+  for (const image::KernelEntry &entry : image->entries)
     symbols.push_back(entry.symbol);
   EXPECT_EQ(symbols,
             (std::vector<std::string>{"kernel_backward_dq_queries_from_65_entry", "kernel_backward_dq_entry",

@@ -6,10 +6,10 @@
 #include <gtest/gtest.h>
 
 using namespace attnc;
+using image::Result;
+using image::Span;
+using image::Status;
 using runtime::ArgValue;
-using runtime::Result;
-using runtime::Span;
-using runtime::Status;
 using tune::Runner;
 
 namespace {
@@ -45,7 +45,7 @@ private:
     std::vector<double> times;
     for (int i = 0; i < count; ++i) {
       if (++runs > mostRuns)
-        return runtime::Error{"the kernel is broken"};
+        return image::Error{"the kernel is broken"};
       ++machine.runs;
       times.push_back(seconds * machine.slowdown);
       machine.slowdown += machine.heating;

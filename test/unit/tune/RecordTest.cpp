@@ -6,7 +6,7 @@
 
 using namespace attnc;
 using namespace attnc::test;
-using runtime::Result;
+using image::Result;
 using tune::Record;
 using tune::RecordList;
 using tune::SizeRange;

@@ -12,11 +12,11 @@
 
 using namespace attnc;
 using namespace attnc::test;
+using image::KernelImage;
+using image::Result;
+using image::Span;
+using image::Status;
 using runtime::ArgValue;
-using runtime::KernelImage;
-using runtime::Result;
-using runtime::Span;
-using runtime::Status;
 using runtime::Tensor;
 
 namespace {

@@ -2,7 +2,7 @@
 #include <cstdio>
 
 int main() {
-  auto image = attnc::runtime::deserialize({});
+  auto image = attnc::image::deserialize({});
   std::printf("runtime %s\n", image ? "reads nothing as an image" : "refuses an empty image");
   return 0;
 }
