@@ -61,6 +61,8 @@ static LogicalResult verifyWorkspaces(ProgramOp program) {
 }
 
 LogicalResult ProgramOp::verify() {
+  if (isExternal())
+    return emitOpError("expected a body");
   ArrayRef<Type> arguments = getArgumentTypes();
   if (arguments.empty() || !arguments.back().isIndex())
     return emitOpError("expected the number of the tile, an index, as the last argument");

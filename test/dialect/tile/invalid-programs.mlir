@@ -17,6 +17,12 @@ tile.program @tile_is_no_index(%tile: i64)
 
 // -----
 
+// expected-error@+1 {{op expected a body}}
+tile.program @declared(%tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8}
+
+// -----
+
 // expected-error@+1 {{op expected no results}}
 tile.program @result(%tile: index) -> index
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
