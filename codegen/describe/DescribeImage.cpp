@@ -249,18 +249,17 @@ FailureOr<image::KernelImage> describe::describeImage(const attn::KernelFunction
     image::KernelEntry entry;
     entry.symbol = getEntryName(program);
     entry.grid = *grid;
-    if (program.countWorkspaces())
-      for (auto workspace : program.getWorkspaces()->getAsRange<tile::WorkspaceAttr>()) {
-        FailureOr<GridRule> rows = describeGrid(workspace.getSizes().getResult(0), sizes);
-        FailureOr<GridRule> columns = describeGrid(workspace.getSizes().getResult(1), sizes);
-        if (failed(rows) || failed(columns))
-          return program.emitOpError() << "has a workspace '" << workspace.getName()
-                                       << "' whose size the runtime cannot evaluate";
-        auto known = llvm::find(image.workspaces, workspace.getName());
-        entry.workspaces.push_back({static_cast<int>(known - image.workspaces.begin()), *rows, *columns});
-        if (known == image.workspaces.end())
-          image.workspaces.push_back(workspace.getName().str());
-      }
+    for (auto [workspace, view] : program.listWorkspaces()) {
+      FailureOr<GridRule> rows = describeGrid(workspace.getSizes().getResult(0), sizes);
+      FailureOr<GridRule> columns = describeGrid(workspace.getSizes().getResult(1), sizes);
+      if (failed(rows) || failed(columns))
+        return program.emitOpError() << "has a workspace '" << workspace.getName()
+                                     << "' whose size the runtime cannot evaluate";
+      auto known = llvm::find(image.workspaces, workspace.getName());
+      entry.workspaces.push_back({static_cast<int>(known - image.workspaces.begin()), *rows, *columns});
+      if (known == image.workspaces.end())
+        image.workspaces.push_back(workspace.getName().str());
+    }
     FailureOr<image::LaunchRule> launches = describeLaunches(program, sizes);
     if (failed(launches))
       return failure();

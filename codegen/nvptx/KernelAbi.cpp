@@ -146,8 +146,7 @@ KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
   byValue(last, LLVM::LLVMArrayType::get(i64, int64_t(workspaceSlots) * program.countWorkspaces()), 8);
   named(function.getArgument(last), "workspaces");
   int32_t place = 0;
-  for (auto [workspace, view] :
-       llvm::zip_equal(program.getWorkspaces()->getAsRange<tile::WorkspaceAttr>(), program.getWorkspaceViews())) {
+  for (auto [workspace, view] : program.listWorkspaces()) {
     readWorkspace(builder, workspace, view, function.getArgument(last), place);
     place += workspaceSlots;
   }

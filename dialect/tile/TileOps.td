@@ -93,9 +93,9 @@ def Tile_ProgramOp : Tile_Op<"program", [IsolatedFromAbove, FunctionOpInterface,
     ::mlir::Value getTile() { return getBody().front().getArguments().back(); }
     unsigned countWorkspaces() { return getWorkspaces() ? getWorkspaces()->size() : 0; }
     /// The views of the workspaces, in their order.
-    ::mlir::ValueRange getWorkspaceViews() {
-      return getBody().front().getArguments().drop_back().take_back(countWorkspaces());
-    }
+    ::mlir::ValueRange getWorkspaceViews();
+    /// The workspaces, each with its view.
+    ::llvm::SmallVector<std::pair<WorkspaceAttr, ::mlir::Value>> listWorkspaces();
     /// The view of the workspace of that name; null without one.
     ::mlir::Value getWorkspaceView(::llvm::StringRef name);
     /// Whether `view` is that of a workspace.

@@ -23,37 +23,45 @@ void ProgramOp::print(OpAsmPrinter &p) {
                                            getArgAttrsAttrName(), getResAttrsAttrName());
 }
 
-Value ProgramOp::getWorkspaceView(StringRef name) {
+ValueRange ProgramOp::getWorkspaceViews() {
+  return getBody().front().getArguments().drop_back().take_back(countWorkspaces());
+}
+
+SmallVector<std::pair<WorkspaceAttr, Value>> ProgramOp::listWorkspaces() {
+  SmallVector<std::pair<WorkspaceAttr, Value>> list;
   if (std::optional<ArrayAttr> workspaces = getWorkspaces())
-    for (auto [attr, view] : llvm::zip_equal(workspaces->getAsRange<WorkspaceAttr>(), getWorkspaceViews()))
-      if (attr.getName() == name)
-        return view;
+    for (auto [workspace, view] : llvm::zip_equal(workspaces->getAsRange<WorkspaceAttr>(), getWorkspaceViews()))
+      list.emplace_back(workspace, view);
+  return list;
+}
+
+Value ProgramOp::getWorkspaceView(StringRef name) {
+  for (auto [workspace, view] : listWorkspaces())
+    if (workspace.getName() == name)
+      return view;
   return {};
 }
 
 /// A workspace is a view of rows and columns, with sizes that the grid's symbols give.
 static LogicalResult verifyWorkspaces(ProgramOp program) {
-  ArrayRef<Type> arguments = program.getArgumentTypes().drop_back();
-  if (arguments.size() < program.countWorkspaces())
+  if (size_t arguments = program.getArgumentTypes().size() - 1; arguments < program.countWorkspaces())
     return program.emitOpError() << "expected " << program.countWorkspaces()
-                                 << " views of workspaces as the arguments before the last, got " << arguments.size()
+                                 << " views of workspaces as the arguments before the last, got " << arguments
                                  << " arguments there";
-  if (program.countWorkspaces() == 0)
-    return success();
   llvm::StringSet<> names;
-  for (auto [workspace, type] : llvm::zip_equal(program.getWorkspaces()->getAsRange<WorkspaceAttr>(),
-                                                arguments.take_back(program.countWorkspaces()))) {
+  for (auto [workspace, view] : program.listWorkspaces()) {
     AffineMap sizes = workspace.getSizes();
     if (sizes.getNumDims() != 0 || sizes.getNumResults() != 2 ||
         sizes.getNumSymbols() != program.getGrid().getNumSymbols())
       return program.emitOpError() << "expected two sizes of workspace '" << workspace.getName()
                                    << "', without dimensions, from the symbols of the grid";
-    auto view = dyn_cast<MemRefType>(type);
+    auto type = dyn_cast<MemRefType>(view.getType());
     auto columns = dyn_cast<AffineConstantExpr>(sizes.getResult(1));
-    if (!view || view.getRank() != 2 || view.getElementTypeBitWidth() != 32 || !view.isDynamicDim(0) ||
-        (!view.isDynamicDim(1) && (!columns || columns.getValue() != view.getDimSize(1))))
+    if (!type || type.getRank() != 2 || type.getElementTypeBitWidth() != 32 || !type.isDynamicDim(0) ||
+        (!type.isDynamicDim(1) && (!columns || columns.getValue() != type.getDimSize(1))))
       return program.emitOpError() << "expected rows of i32 or f32 for workspace '" << workspace.getName()
-                                   << "', memref<?x?xf32> or with the columns that its sizes say, got " << type;
+                                   << "', memref<?x?xf32> or with the columns that its sizes say, got "
+                                   << view.getType();
     if (!names.insert(workspace.getName()).second)
       return program.emitOpError() << "expected one workspace '" << workspace.getName() << "', got two";
   }

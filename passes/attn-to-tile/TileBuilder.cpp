@@ -75,14 +75,13 @@ void TileBuilder::setWorkspaceSizes(unsigned numSymbols) {
 void TileBuilder::finish() {
   tile::ReturnOp::create(builder, loc);
   Block &body = program.getBody().front();
-  unsigned first = body.getNumArguments() - 1 - workspaces.size();
   SmallVector<Attribute> kept;
   llvm::BitVector unused(body.getNumArguments());
-  for (unsigned number = 0; number < workspaces.size(); ++number)
-    if (body.getArgument(first + number).use_empty())
-      unused.set(first + number);
+  for (auto [workspace, view] : program.listWorkspaces())
+    if (view.use_empty())
+      unused.set(cast<BlockArgument>(view).getArgNumber());
     else
-      kept.push_back((*program.getWorkspaces())[number]);
+      kept.push_back(workspace);
   if (unused.none())
     return;
   body.eraseArguments(unused);
