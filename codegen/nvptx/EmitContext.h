@@ -61,6 +61,10 @@ int64_t countWarpgroups(mlir::Operation *op);
 inline bool isDealtByColumns(mlir::VectorType tile, int64_t count) {
   return count > 1 && tile.getDimSize(0) == tile::warpgroupRows;
 }
+/// How many columns of `tile` each of the `count` warpgroups that share it has.
+inline int64_t countOwnColumns(mlir::VectorType tile, int64_t count) {
+  return tile.getDimSize(1) / (isDealtByColumns(tile, count) ? count : 1);
+}
 /// What `start` reads of its left or right operand.
 TilePart getPartOf(tile::StartOp start, bool left);
 

@@ -356,8 +356,7 @@ void RoleEmitter::emitRow(tile::RowOp row) {
 void RoleEmitter::emitStart(tile::StartOp start) {
   Ptx &ptx = context.ptx;
   auto type = start.getResult().getType().getTile();
-  int64_t warpgroups = countWarpgroups(start);
-  int64_t columns = type.getDimSize(1) / (isDealtByColumns(type, warpgroups) ? warpgroups : 1);
+  int64_t columns = countOwnColumns(type, countWarpgroups(start));
   SharedTile right = context.sharedTiles.find(start.getB())->second;
   tile::SharedLayout rightLayout(right.tile);
   bool fresh = matchPattern(start.getAcc(), m_AnyZeroFloat());

@@ -234,7 +234,7 @@ struct BlockedPart {
     auto type = cast<VectorType>(store.getValue().getType());
     int64_t warpgroups = countWarpgroups(store);
     byColumns = isDealtByColumns(type, warpgroups);
-    blocks = type.getDimSize(1) / (byColumns ? warpgroups : 1) / tile::BlockedRows::blockColumns;
+    blocks = countOwnColumns(type, warpgroups) / tile::BlockedRows::blockColumns;
   }
 
   bool byColumns; ///< whether each has some of the columns of all rows
