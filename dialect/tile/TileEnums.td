@@ -50,4 +50,20 @@ def Tile_PingPongKindAttr : EnumAttr<Tile_Dialect, Tile_PingPongKind, "ping_pong
   let assemblyFormat = "`<` $value `>`";
 }
 
+def Tile_OverlapWeightsAhead : I32EnumAttrCase<"WeightsAhead", 0, "weights_ahead">;
+def Tile_OverlapLogitsAhead : I32EnumAttrCase<"LogitsAhead", 1, "logits_ahead">;
+def Tile_OverlapScoresAhead : I32EnumAttrCase<"ScoresAhead", 2, "scores_ahead">;
+def Tile_OverlapSumsLate : I32EnumAttrCase<"SumsLate", 3, "sums_late">;
+/// What of a step a loop does a step ahead of the rest: logits and weights, which leave the product that adds them up; the
+/// products that start the step; the first of these; or all but the products that accumulate, which are a step late.
+def Tile_Overlap : I32EnumAttr<"Overlap", "what of a step a loop does ahead of the rest",
+                               [Tile_OverlapWeightsAhead, Tile_OverlapLogitsAhead, Tile_OverlapScoresAhead,
+                                Tile_OverlapSumsLate]> {
+  let cppNamespace = "::attnc::tile";
+  let genSpecializedAttr = 0;
+}
+def Tile_OverlapAttr : EnumAttr<Tile_Dialect, Tile_Overlap, "overlap"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
 #endif // ATTNC_DIALECT_TILE_ENUMS

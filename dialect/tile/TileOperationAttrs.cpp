@@ -26,6 +26,8 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return isa<UnitAttr>(attribute.getValue()) ? success() : expected() << "a unit";
   if (name == launchAttrName)
     return isa<LaunchAttr>(attribute.getValue()) ? success() : expected() << "#tile.launch";
+  if (name == overlapAttrName)
+    return isa<OverlapAttr>(attribute.getValue()) ? success() : expected() << "#tile.overlap";
   bool isIndex = llvm::is_contained(indices, name), isColumns = name == loadColumnsAttrName;
   if (!isIndex && !isColumns && !llvm::is_contained(counts, name))
     return op->emitOpError() << "'" << name << "' is no attribute of operations";

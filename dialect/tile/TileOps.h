@@ -32,6 +32,10 @@ namespace attnc::tile {
 /// Marks the power that makes weights of logits: no exponent of it is far above 0, as others' may be.
 inline constexpr llvm::StringLiteral weightAttrName = "tile.weight";
 
+/// On a loop whose steps are to overlap: what of a step comes a step ahead of the rest, a `#tile.overlap`.
+/// `tile-assign-stages` says of each what that means.
+inline constexpr llvm::StringLiteral overlapAttrName = "tile.overlap";
+
 /// On an operation of a loop's step: how many steps later it runs. An i64; 0 where it is absent.
 inline constexpr llvm::StringLiteral stageAttrName = "tile.stage";
 

@@ -256,6 +256,7 @@ void ForwardWriter::write() {
   Value query = b.loadRows(kernel.getQuery());
   State initial = initialState();
   auto loop = scf::ForOp::create(builder, loc, bounds.low, bounds.high, b.buildColumnStep(), initial.values());
+  b.setOverlap(loop);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToEnd(loop.getBody());

@@ -12,6 +12,7 @@
 #include "dialect/attn/Coordinates.h"
 #include "dialect/attn/KernelFunction.h"
 #include "dialect/tile/TileOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/attn-to-tile/Workspaces.h"
 
 namespace attnc::attn {
@@ -139,6 +140,8 @@ public:
   /// about steps and no block mask has listed them, there are two, one in the other: of most stretches of several steps
   /// all are left out, or keep all.
   llvm::SmallVector<mlir::Value> overColumns(mlir::ValueRange initial, const ColumnBounds &bounds, StepBody body);
+  /// Says of the loop over the steps of the program what of each comes ahead of the rest (`tile::overlapAttrName`).
+  void setOverlap(mlir::scf::ForOp loop);
   /// Whether one loop may go through all query heads of the tile's group: nothing but their tensors tells them apart,
   /// and no step has to be looked at.
   bool mayJoinHeads();
@@ -412,7 +415,7 @@ private:
   llvm::SmallVector<mlir::AffineExpr> listLaunchSizes(llvm::SmallVectorImpl<int64_t> &sizes);
   void placeTile(mlir::Value tile);
   mlir::Value loadCount(mlir::Value column);
-  llvm::SmallVector<mlir::Value>
+  mlir::scf::ForOp
   buildLoop(mlir::Value low, mlir::Value high, int64_t step, mlir::ValueRange initial,
             llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value iv, mlir::ValueRange state)> body);
   bool looksAtSteps();

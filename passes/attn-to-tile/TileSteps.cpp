@@ -32,13 +32,37 @@ SmallVector<Value> TileBuilder::buildBranch(TypeRange types, Value condition, fu
   return SmallVector<Value>(branch.getResults());
 }
 
-SmallVector<Value> TileBuilder::buildLoop(Value low, Value high, int64_t step, ValueRange initial,
-                                          function_ref<SmallVector<Value>(Value iv, ValueRange state)> body) {
+scf::ForOp TileBuilder::buildLoop(Value low, Value high, int64_t step, ValueRange initial,
+                                  function_ref<SmallVector<Value>(Value iv, ValueRange state)> body) {
   auto loop = scf::ForOp::create(builder, loc, low, high, index(step), initial);
   OpBuilder::InsertionGuard guard(builder);
   setInsertionPointToOpenEnd(builder, loop.getBody());
   scf::YieldOp::create(builder, loc, body(loop.getInductionVar(), loop.getRegionIterArgs()));
-  return SmallVector<Value>(loop.getResults());
+  return loop;
+}
+
+void TileBuilder::setOverlap(scf::ForOp loop) {
+  PipelineAttr pipeline = schedule.getPipeline();
+  if (!pipeline || pipeline.getStaging() != Staging::Tma)
+    return;
+  auto set = [&](tile::Overlap overlap) {
+    loop->setAttr(tile::overlapAttrName, tile::OverlapAttr::get(builder.getContext(), overlap));
+  };
+  // Where one product starts a step, only the one that adds up its weights is left to overlap with. Other gradients
+  // have two that start it, and the schedule says which of them are worth it.
+  if (!isBackward() || schedule.getProgram() == Program::Dv)
+    return set(tile::Overlap::WeightsAhead);
+  switch (pipeline.getOverlap()) {
+  case Overlap::InStep:
+    return;
+  case Overlap::LogitsAhead:
+    return set(tile::Overlap::LogitsAhead);
+  case Overlap::ScoresAhead:
+  case Overlap::QueriesFirst: // which is the order of what is left
+    return set(tile::Overlap::ScoresAhead);
+  case Overlap::SumsLate:
+    return set(tile::Overlap::SumsLate);
+  }
 }
 
 SmallVector<Value> TileBuilder::overColumns(ValueRange initial, const ColumnBounds &bounds, StepBody body) {
@@ -46,17 +70,22 @@ SmallVector<Value> TileBuilder::overColumns(ValueRange initial, const ColumnBoun
     return overPlaces(initial, bounds, [&](Value place) { return buildColumn(place); }, body);
   if (looksAtSteps())
     return overStretches(initial, bounds, body);
-  return buildLoop(bounds.low, bounds.high, getColumns(), initial,
-                   [&](Value first, ValueRange state) { return body({first, bounds, /*masked=*/true}, state); });
+  scf::ForOp loop = buildLoop(bounds.low, bounds.high, getColumns(), initial, [&](Value first, ValueRange state) {
+    return body({first, bounds, /*masked=*/true}, state);
+  });
+  setOverlap(loop);
+  return SmallVector<Value>(loop.getResults());
 }
 
 /// The loop over places: `columnOf` gives the first column of one.
 SmallVector<Value> TileBuilder::overPlaces(ValueRange initial, ColumnBounds places,
                                            function_ref<Value(Value place)> columnOf, StepBody body) {
-  return buildLoop(places.low, places.high, /*step=*/1, initial, [&](Value place, ValueRange state) {
+  scf::ForOp loop = buildLoop(places.low, places.high, /*step=*/1, initial, [&](Value place, ValueRange state) {
     places.position = place;
     return body({columnOf(place), places, /*masked=*/true}, state);
   });
+  setOverlap(loop);
+  return SmallVector<Value>(loop.getResults());
 }
 
 /// Whether data decides about steps, and no block mask has listed them.
@@ -97,7 +126,7 @@ SmallVector<Value> TileBuilder::overStretches(ValueRange initial, const ColumnBo
     auto [some, all] = buildBlock(stretch, columns);
     Value full = all, end = least(add(stretch, index(columns)), bounds.high);
     auto steps = [&](function_ref<SmallVector<Value>(Value, ValueRange)> inner) {
-      return buildLoop(stretch, end, getColumns(), state, inner);
+      return SmallVector<Value>(buildLoop(stretch, end, getColumns(), state, inner).getResults());
     };
     auto visited = [&] {
       return buildBranch(
@@ -109,14 +138,13 @@ SmallVector<Value> TileBuilder::overStretches(ValueRange initial, const ColumnBo
     };
     return buildBranch(state.getTypes(), some, visited, [&] { return SmallVector<Value>(state); });
   };
-  SmallVector<Value> results = buildLoop(bounds.low, bounds.high, columns, initial, overStretch);
+  scf::ForOp loop = buildLoop(bounds.low, bounds.high, columns, initial, overStretch);
   // The rows are looked at once.
-  Operation &nest = *std::prev(builder.getInsertionPoint());
-  nest.walk([](Operation *op) {
+  loop->walk([](Operation *op) {
     if (isa<scf::ForOp, scf::IfOp>(op))
       hoistInvariants(op);
   });
-  return results;
+  return SmallVector<Value>(loop.getResults());
 }
 
 SmallVector<Value> TileBuilder::buildStep(Value first, ValueRange state,

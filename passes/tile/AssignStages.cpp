@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/tile/LogitOperations.h"
@@ -59,30 +58,28 @@ static void addLoads(scf::ForOp loop, SetVector<Operation *> &late) {
       late.insert(load);
 }
 
-/// The operations of a step of `loop`, which starts several products, that run in the next.
-static SetVector<Operation *> findLateOfSeveral(scf::ForOp loop, attnc::attn::Overlap overlap) {
-  SetVector<Operation *> late;
-  if (overlap == attnc::attn::Overlap::SumsLate) {
-    late = findSums(loop);
-    if (late.empty())
-      loop.emitRemark("the loop's steps are not overlapped: none of its products accumulates over it");
-    addLoads(loop, late);
-    return late;
-  }
-  if (overlap == attnc::attn::Overlap::InStep)
-    return late;
-  for (Operation &op : loop.getBody()->without_terminator())
-    if (!op.hasTrait<OpTrait::ConstantLike>())
-      late.insert(&op);
-  late.set_subtract(overlap == attnc::attn::Overlap::LogitsAhead ? findLogitOperations(loop)
-                                                                 : findScoreOperations(loop));
+/// The products of a step of `loop` that accumulate over it, and the loads that only they read.
+static SetVector<Operation *> findLateSums(scf::ForOp loop) {
+  SetVector<Operation *> late = findSums(loop);
+  if (late.empty())
+    loop.emitRemark("the loop's steps are not overlapped: none of its products accumulates over it");
+  addLoads(loop, late);
   return late;
 }
 
-/// The product of a step of `loop`, which starts one, that runs in the next, with its right operand. The scaling of
-/// what it adds to is of the step itself: it comes after the product of the step before. What is not overlapped is
-/// told.
-static SetVector<Operation *> findLateOfOne(scf::ForOp loop) {
+/// All operations of a step of `loop` but those of `ahead`.
+static SetVector<Operation *> findAllBut(const SetVector<Operation *> &ahead, scf::ForOp loop) {
+  SetVector<Operation *> late;
+  for (Operation &op : loop.getBody()->without_terminator())
+    if (!op.hasTrait<OpTrait::ConstantLike>())
+      late.insert(&op);
+  late.set_subtract(ahead);
+  return late;
+}
+
+/// The product of a step of `loop` that adds up its weights, with its right operand. The scaling of what it adds to is
+/// of the step itself: it comes after the product of the step before. What is not overlapped is told.
+static SetVector<Operation *> findLateProduct(scf::ForOp loop) {
   SetVector<Operation *> late;
   MmaOp first, other;
   StringRef obstacle;
@@ -123,17 +120,28 @@ static SetVector<Operation *> findLateOfOne(scf::ForOp loop) {
 }
 
 /// The operations of a step of `loop` that run in the next.
-static SetVector<Operation *> findLate(scf::ForOp loop, attnc::attn::Overlap overlap) {
-  return startsSeveral(loop) ? findLateOfSeveral(loop, overlap) : findLateOfOne(loop);
+static SetVector<Operation *> findLate(scf::ForOp loop, Overlap overlap) {
+  switch (overlap) {
+  case Overlap::WeightsAhead:
+    return findLateProduct(loop);
+  case Overlap::LogitsAhead:
+    return findAllBut(findLogitOperations(loop), loop);
+  case Overlap::ScoresAhead:
+    return findAllBut(findScoreOperations(loop), loop);
+  case Overlap::SumsLate:
+    return findLateSums(loop);
+  }
+  llvm_unreachable("all overlaps have been looked at");
 }
 
 namespace {
 struct AssignStages : attnc::tile::impl::TileAssignStagesBase<AssignStages> {
   void runOnOperation() override {
-    if (!hasRoles(getOperation()))
-      return;
     getOperation()->walk([&](scf::ForOp loop) {
-      for (Operation *op : findLate(loop, getOperation().getPipelineAttr().getOverlap())) {
+      std::optional<Overlap> overlap = getOverlap(loop);
+      if (!overlap)
+        return;
+      for (Operation *op : findLate(loop, *overlap)) {
         op->setAttr(stageAttrName, IntegerAttr::get(IntegerType::get(&getContext(), 64), 1));
         ++numLate;
       }

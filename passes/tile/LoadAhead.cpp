@@ -97,7 +97,7 @@ namespace {
 struct LoadAhead : attnc::tile::impl::TileLoadAheadBase<LoadAhead> {
   void runOnOperation() override {
     for (scf::ForOp loop : findOverlappedLoops(getOperation())) {
-      if (startsSeveral(loop))
+      if (getOverlap(loop) != Overlap::WeightsAhead)
         continue;
       SmallVector<LoadOp> loads =
           llvm::filter_to_vector(loop.getBody()->getOps<LoadOp>(), [&](LoadOp load) { return isCaptured(load, loop); });

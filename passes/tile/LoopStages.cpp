@@ -3,7 +3,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/tile/LoopStages.h"
-#include "passes/tile/LogitOperations.h"
 
 using namespace mlir;
 using namespace attnc::tile;
@@ -22,8 +21,9 @@ SmallVector<scf::ForOp> attnc::tile::findOverlappedLoops(ProgramOp program) {
   return loops;
 }
 
-bool attnc::tile::startsSeveral(scf::ForOp loop) {
-  return llvm::count_if(loop.getBody()->getOps<MmaOp>(), startsStep) > 1;
+std::optional<Overlap> attnc::tile::getOverlap(scf::ForOp loop) {
+  auto overlap = loop->getAttrOfType<OverlapAttr>(overlapAttrName);
+  return overlap ? std::optional(overlap.getValue()) : std::nullopt;
 }
 
 std::optional<Descent> attnc::tile::findDescent(scf::ForOp loop) {

@@ -18,9 +18,8 @@ unsigned stageOf(mlir::Operation *op);
 /// The loops of `program` whose steps overlap: some of their operations run in the next step.
 llvm::SmallVector<mlir::scf::ForOp> findOverlappedLoops(ProgramOp program);
 
-/// Whether a step of `loop` has several products that start from zero, as those of gradients do: they start together,
-/// and the later run under what becomes of the first. Forward has one.
-bool startsSeveral(mlir::scf::ForOp loop);
+/// What of a step of `loop` is to come ahead of the rest; nothing where steps do not overlap.
+std::optional<Overlap> getOverlap(mlir::scf::ForOp loop);
 
 /// What `tile-reverse-loops` has written of a loop: it goes down the columns from `last` to `low`.
 struct Descent {

@@ -49,7 +49,8 @@ static void splitLoads(scf::ForOp loop, int64_t &pairs) {
 /// that is its sums alone, they start after the logits, which then are there first. What was left and comes after all
 /// of its products, as what leaves for memory does, comes last: products of the step run meanwhile.
 static void getSchedule(scf::ForOp loop, std::vector<std::pair<Operation *, unsigned>> &schedule) {
-  llvm::SetVector<Operation *> logits = startsSeveral(loop) ? findLogitOperations(loop) : findProductOperations(loop);
+  llvm::SetVector<Operation *> logits =
+      getOverlap(loop) == Overlap::WeightsAhead ? findProductOperations(loop) : findLogitOperations(loop);
   Operation *lastProduct = nullptr;
   bool sumsAlone = false;
   for (Operation &op : loop.getBody()->without_terminator()) {
@@ -185,9 +186,9 @@ static LogicalResult overlap(scf::ForOp loop) {
   guardLoop(loop);
   Block *block = loop->getBlock();
   Value end = loop.getUpperBound(), step = loop.getStep();
-  bool isForward = !startsSeveral(loop), shifts = isForward && placesAreOfSteps(loop);
+  bool computesWeights = getOverlap(loop) == Overlap::WeightsAhead, shifts = computesWeights && placesAreOfSteps(loop);
   SmallVector<LoadOp> firstLoads = findFirstLoads(loop);
-  if (isForward)
+  if (computesWeights)
     markScaling(loop);
   SmallVector<Operation *> idle;
   llvm::DenseSet<Operation *> ofSteps;
@@ -231,6 +232,7 @@ struct OverlapSteps : attnc::tile::impl::TileOverlapStepsBase<OverlapSteps> {
       ++numOverlapped;
     }
     getOperation()->walk([](Operation *op) {
+      op->removeAttr(overlapAttrName);
       op->removeAttr(stageAttrName);
       op->removeAttr(guardedAttrName);
     });

@@ -10,20 +10,27 @@ include "mlir/Pass/PassBase.td"
 def TileAssignStages : Pass<"tile-assign-stages", "::attnc::tile::ProgramOp"> {
   let summary = "Decides which operations of a loop run one step later";
   let description = [{
-    For programs whose warpgroups have roles: a product that accumulates over its loop, and whose left operand the step
-    computes, gets the attribute `tile.stage = 1`, as do loads that nothing else reads. The softmax of a step then overlaps with the
-    product of the previous step. If a loop has several such products, or none of those that accumulate is one, or something
-    else reads what it multiplies by, a remark says so. A loop whose steps start several products
-    from zero, as those of gradients do, is left as it is: the later of them overlap with what becomes of the first. With
-    `overlap = logits_ahead`, all of its operations have stage 1 but those products and what they, and vectors of columns,
-    are made from; with `sums_late`, the products that accumulate have.
+    Of a loop that says what of a step comes ahead of the rest (`tile.overlap`, which the conversion from attn sets where
+    warpgroups have roles), the rest gets the attribute `tile.stage = 1`. A loop that says nothing is left as it is: its
+    products overlap with the elements of their own step.
+
+    - `weights_ahead`, of forward: the rest is the product that accumulates over the loop, and whose left operand the step
+      computes, with loads that nothing else reads. The softmax of a step then overlaps with the product of the previous
+      step. If a loop has several such products, or none of those that accumulate is one, or something else reads what
+      it multiplies by, a remark says so.
+    - `logits_ahead`, of gradients: all but the products that start a step from zero, and what they, and vectors of columns,
+      are made from.
+    - `scores_ahead`: all but the first of these products, and what it is made from.
+    - `sums_late`: the products that accumulate, and loads that nothing else reads.
 
     Example:
 
     ```mlir
-    %v = tile.load %V[%j, %c0] ... {tile.stage = 1 : i64}
-    %o1 = tile.mma %p, %v, %o0 {tile.stage = 1 : i64} : ...
-    scf.yield %o1
+    scf.for ... {
+      %v = tile.load %V[%j, %c0] ... {tile.stage = 1 : i64}
+      %o1 = tile.mma %p, %v, %o0 {tile.stage = 1 : i64} : ...
+      scf.yield %o1
+    } {tile.overlap = #tile.overlap<weights_ahead>}
     ```
   }];
   let statistics = [Statistic<"numLate", "late", "Operations that run in the next step">];
@@ -32,9 +39,9 @@ def TileAssignStages : Pass<"tile-assign-stages", "::attnc::tile::ProgramOp"> {
 def TileReverseLoops : Pass<"tile-reverse-loops", "::attnc::tile::ProgramOp"> {
   let summary = "Reverses loops over keys";
   let description = [{
-    A loop with an operation of stage 1 (`tile-assign-stages`), and one product that starts from zero, goes from the last
-    step to the first: under a causal mask the first step is then the masked one, and has no product to overlap with. It
-    counts how far it has come, from 0, under a condition that it has a step.
+    A loop with `weights_ahead` and an operation of stage 1 (`tile-assign-stages`) goes from the last step to the first:
+    under a causal mask the first step is then the masked one, and has no product to overlap with. It counts how far it has
+    come, from 0, under a condition that it has a step.
 
     Example:
 
@@ -78,11 +85,10 @@ def TileOverlapSteps : Pass<"tile-overlap-steps", "::attnc::tile::ProgramOp"> {
   let description = [{
     Loops whose operations have stages (`tile-assign-stages`) are pipelined by MLIR. What the first step does itself comes
     before the loop; each step of the loop does what the step before has left, and its own; what the last one has left
-    comes after it. In a loop with one product that starts from zero, each step starts that product, then what the step
-    before has left, and then computes its weights: the product with the values overlaps with the softmax of the next
-    keys. The first step scales nothing, since nothing has been added up. Tiles that both stages read are loaded in both,
-    and marked: `tile.kept` and `tile.held`. A loop whose step reads what was left for the next stays as it is, and a remark
-    says so.
+    comes after it. With `weights_ahead`, each step starts the product for its logits, then what the step before has left,
+    and then computes its weights: the product with the values overlaps with the softmax of the next keys. The first step
+    scales nothing, since nothing has been added up. Tiles that both stages read are loaded in both, and marked: `tile.kept`
+    and `tile.held`. A loop whose step reads what was left for the next stays as it is, and a remark says so.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
   let statistics = [Statistic<"numOverlapped", "overlapped", "Loops whose steps overlap">];

@@ -36,7 +36,7 @@ namespace {
 struct ReverseLoops : attnc::tile::impl::TileReverseLoopsBase<ReverseLoops> {
   void runOnOperation() override {
     for (scf::ForOp loop : findOverlappedLoops(getOperation()))
-      if (!startsSeveral(loop)) {
+      if (getOverlap(loop) == Overlap::WeightsAhead) {
         reverse(loop);
         ++numReversed;
       }

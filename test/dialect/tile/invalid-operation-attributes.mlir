@@ -34,6 +34,14 @@ func.func @between_products(%n: index) {
 
 // -----
 
+func.func @overlap(%n: index) {
+  // expected-error@+1 {{'arith.addi' op expected 'tile.overlap' to be #tile.overlap}}
+  %sum = arith.addi %n, %n {tile.overlap = "sums_late"} : index
+  return
+}
+
+// -----
+
 func.func @unit(%n: index) {
   // expected-error@+1 {{'arith.addi' op expected 'tile.by_row' to be a unit}}
   %sum = arith.addi %n, %n {tile.by_row = true} : index

@@ -29,7 +29,7 @@ tile.program @read(%Q: memref<?x?xbf16>, %V: memref<?x?xbf16>, %o: memref<?x?xf3
     %a = tile.mma %p, %v, %out : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     tile.store %a, %o[%j, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
     scf.yield %a : vector<8x16xf32>
-  }
+  } {tile.overlap = #tile.overlap<weights_ahead>}
   tile.store %r, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.return
 }
@@ -67,7 +67,7 @@ tile.program @shifted(%Q: memref<?x?xbf16>, %V: memref<?x?xbf16>, %o: memref<?x?
     // expected-remark @+1 {{the loop's steps are not overlapped: more than a scaling comes between the product and the sum that it adds to}}
     %a = tile.mma %p, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a : vector<8x16xf32>
-  }
+  } {tile.overlap = #tile.overlap<weights_ahead>}
   tile.store %r, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.return
 }
@@ -102,7 +102,7 @@ tile.program @loaded(%Q: memref<?x?xbf16>, %V: memref<?x?xbf16>, %o: memref<?x?x
     // expected-remark @+1 {{the loop's steps are not overlapped: the step does not compute what the product that accumulates over it multiplies}}
     %a = tile.mma %w, %v, %out : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a : vector<8x16xf32>
-  }
+  } {tile.overlap = #tile.overlap<weights_ahead>}
   tile.store %r, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.return
 }
@@ -135,7 +135,7 @@ tile.program @begun(%Q: memref<?x?xbf16>, %V: memref<?x?xbf16>, %o: memref<?x?xf
     // expected-remark @+1 {{the loop's steps are not overlapped: the product that accumulates over it does not begin with 0}}
     %a = tile.mma %p, %v, %out : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a : vector<8x16xf32>
-  }
+  } {tile.overlap = #tile.overlap<weights_ahead>}
   tile.store %r, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.return
 }
@@ -169,7 +169,7 @@ tile.program @inner(%Q: memref<?x?xbf16>, %V: memref<?x?xbf16>, %o: memref<?x?xf
     %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
     %a = tile.mma %p, %v, %out : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a : vector<8x16xf32>
-    }
+    } {tile.overlap = #tile.overlap<weights_ahead>}
     scf.yield %r1 : vector<8x16xf32>
   }
   tile.store %r, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
@@ -205,6 +205,6 @@ tile.program @no_sums(%Q: memref<?x?xbf16>, %V: memref<?x?xbf16>, %o: memref<?x?
     %t = tile.mma %q, %v, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
     tile.store %p, %V[%c0, %j] axes [0, 1] below(%high, %high) : vector<8x4xbf16>, memref<?x?xbf16>
     tile.store %t, %o[%c0, %j] axes [0, 1] below(%high, %high) : vector<8x4xf32>, memref<?x?xf32>
-  }
+  } {tile.overlap = #tile.overlap<sums_late>}
   tile.return
 }

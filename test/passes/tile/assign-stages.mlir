@@ -1,10 +1,9 @@
 // Which operations of a step run in the next.
 // RUN: attnc-opt %s --tile-assign-stages | FileCheck %s
-// RUN: sed 's/, gradients = <overlap = sums_late>//' %s | attnc-opt --tile-assign-stages | FileCheck %s --check-prefix=IN-STEP
+// RUN: sed 's/ {tile.overlap = #tile.overlap<sums_late>}//' %s | attnc-opt --tile-assign-stages | FileCheck %s --check-prefix=IN-STEP
 
 #pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>
 #late = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct, gradients = <overlap = sums_late>>
-#pieces = #attn.warps<consumers = 2, stages = 2>
 
 // A product that adds to what the loop carries, scaled, and its values; logits, weights and keys are of the step itself, and
 // so is the scaling.
@@ -40,14 +39,13 @@ tile.program @forward(%K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %o: memref<?x?
     } -> vector<8x16xf32>
     %a = tile.mma %p, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %l : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
-  }
+  } {tile.overlap = #tile.overlap<weights_ahead>}
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.return
 }
 
 // Five products, of which three accumulate; each of two loads feeds a fresh one and one that accumulates, and is of the
-// step itself. One that only accumulating products read is not. Where products overlap with the elements of their own
-// step, all are of it.
+// step itself. One that only accumulating products read is not. Where nothing says how steps overlap, all are of theirs.
 
 // IN-STEP-LABEL: tile.program @backward(
 // IN-STEP-NOT: tile.stage
@@ -88,7 +86,7 @@ tile.program @backward(%Q: memref<?x?xbf16>, %D: memref<?x?xbf16>, %W: memref<?x
     %dk1 = tile.mma %p#1, %q, %dk : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     %dw1 = tile.mma %p#1, %w, %dw : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %dk1, %dv1, %dw1 : vector<8x16xf32>, vector<8x16xf32>, vector<8x16xf32>
-  }
+  } {tile.overlap = #tile.overlap<sums_late>}
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#1, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#2, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
@@ -96,7 +94,7 @@ tile.program @backward(%Q: memref<?x?xbf16>, %D: memref<?x?xbf16>, %W: memref<?x
 }
 
 // Of no stage but the first: a product of tiles that are not computed in the step, one whose sum the step reads, one that
-// does not begin with 0; and all where warps compute without roles.
+// does not begin with 0; and all of a loop that says nothing of overlap.
 
 // CHECK-LABEL: tile.program @others(
 // CHECK-NOT: tile.stage
@@ -119,16 +117,16 @@ tile.program @others(%Q: memref<?x?xbf16>, %o: memref<?x?xf32>, %high: index, %t
     tile.store %b1, %o[%c0, %i] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
     %c1 = tile.mma %made, %v, %c : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a1, %b1, %c1 : vector<8x16xf32>, vector<8x16xf32>, vector<8x16xf32>
-  }
+  } {tile.overlap = #tile.overlap<weights_ahead>}
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#2, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.return
 }
 
-// CHECK-LABEL: tile.program @warps(
+// CHECK-LABEL: tile.program @unsaid(
 // CHECK-NOT: tile.stage
-tile.program @warps(%Q: memref<?x?xbf16>, %o: memref<?x?xf32>, %high: index, %tile: index)
-    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8, pipeline = #pieces} {
+tile.program @unsaid(%Q: memref<?x?xbf16>, %o: memref<?x?xf32>, %high: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8, pipeline = #pipeline} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %c16 = arith.constant 16 : index

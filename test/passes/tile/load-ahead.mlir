@@ -56,7 +56,7 @@ tile.program @captured(%K: memref<?x?xbf16>, %B: memref<?x?xbf16>, %M: memref<?x
     %a = tile.mma %p, %v, %out {tile.stage = 1 : i64} : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     %next = arith.addi %at, %c4 : index
     scf.yield %a, %next : vector<8x16xf32>, index
-  }
+  } {tile.overlap = #tile.overlap<weights_ahead>}
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.return
 }

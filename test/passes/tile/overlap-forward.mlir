@@ -85,7 +85,7 @@ tile.program @after(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xb
     } -> vector<8x16xf32>
     %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
-  }
+  } {tile.overlap = #tile.overlap<weights_ahead>}
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
   tile.return
@@ -179,7 +179,7 @@ tile.program @no_product(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<
     } -> (vector<8x4xf32>, vector<8x4xbf16>)
     %t = tile.reduce <add> %p#0, %less : vector<8x4xf32>, vector<8xf32>
     scf.yield %out, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
-  }
+  } {tile.overlap = #tile.overlap<weights_ahead>}
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
   tile.return
@@ -230,7 +230,7 @@ tile.program @values_twice(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memre
     // expected-remark@+1 {{the loop's steps are not overlapped: something else reads the right operand of the product that accumulates over it}}
     %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
-  }
+  } {tile.overlap = #tile.overlap<weights_ahead>}
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
   tile.return
@@ -282,7 +282,7 @@ tile.program @starts_with_output(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V:
     // expected-remark@+1 {{the loop's steps are not overlapped: the product that accumulates over it does not begin with 0}}
     %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
-  }
+  } {tile.overlap = #tile.overlap<weights_ahead>}
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
   tile.return
@@ -330,7 +330,7 @@ tile.program @fixed(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xb
     %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
     %a = tile.mma %p#1, %v, %out : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %t : vector<8x16xf32>, vector<8xf32>
-  }
+  } {tile.overlap = #tile.overlap<weights_ahead>}
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#1, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
   tile.return
@@ -403,7 +403,7 @@ tile.program @captured(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x
     %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
     %a = tile.mma %p#1, %v, %out : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %t : vector<8x16xf32>, vector<8xf32>
-  }
+  } {tile.overlap = #tile.overlap<weights_ahead>}
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#1, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
   tile.return
@@ -443,7 +443,7 @@ tile.program @two_products(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memre
     // expected-remark@+1 {{the loop's steps are not overlapped: a second product accumulates over it}}
     %b = tile.mma %p, %w, %dv : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %b : vector<8x16xf32>, vector<8x16xf32>
-  }
+  } {tile.overlap = #tile.overlap<weights_ahead>}
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#1, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.return

@@ -68,7 +68,7 @@ tile.program @logits_ahead(%K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %Q: memre
     } -> vector<8x4xbf16>
     %b = tile.mma %ds, %q, %dk : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %b, %a : vector<8x16xf32>, vector<8x16xf32>
-  }
+  } {tile.overlap = #tile.overlap<logits_ahead>}
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#1, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.return
@@ -127,7 +127,7 @@ tile.program @sums_late(%Q: memref<?x?xbf16>, %DO: memref<?x?xbf16>, %K: memref<
     } -> vector<8x4xbf16>
     %a = tile.mma %ds, %k, %dq : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a : vector<8x16xf32>
-  }
+  } {tile.overlap = #tile.overlap<sums_late>}
   tile.store %r, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.return
 }
@@ -192,7 +192,7 @@ tile.program @scores_ahead(%K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %Q: memre
     tile.store %part, %DQ[%j, %c0] axes [0, 1] below(%high, %c16) {accumulate, blocked} : vector<16x16xf32>, memref<?x16xf32>
     tile.share %ds : vector<32x16xbf16>
     scf.yield %b, %a : vector<32x16xf32>, vector<32x16xf32>
-  }
+  } {tile.overlap = #tile.overlap<scores_ahead>}
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<32x16xf32>, memref<?x?xf32>
   tile.store %r#1, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<32x16xf32>, memref<?x?xf32>
   tile.return
@@ -254,7 +254,7 @@ tile.program @five(%K: memref<?x?xbf16>, %Q: memref<?x?xbf16>, %DO: memref<?x?xb
     %b = tile.mma %p#1, %q, %dk : vector<8x8xbf16>, vector<8x16xbf16>, vector<8x16xf32>
     %c = tile.mma %p#1, %w, %dw : vector<8x8xbf16>, vector<8x16xbf16>, vector<8x16xf32>
     scf.yield %b, %a, %c : vector<8x16xf32>, vector<8x16xf32>, vector<8x16xf32>
-  }
+  } {tile.overlap = #tile.overlap<sums_late>}
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#1, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#2, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
@@ -305,7 +305,7 @@ tile.program @read(%K: memref<?x?xbf16>, %Q: memref<?x?xbf16>, %DO: memref<?x?xb
     // expected-remark @+1 {{the loop's steps are not overlapped: this would run before what it reads}}
     tile.store %c, %o[%j, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
     scf.yield %b, %a, %c : vector<8x16xf32>, vector<8x16xf32>, vector<8x16xf32>
-  }
+  } {tile.overlap = #tile.overlap<sums_late>}
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#1, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#2, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
@@ -353,7 +353,7 @@ tile.program @read_in_branch(%K: memref<?x?xbf16>, %Q: memref<?x?xbf16>, %DO: me
       tile.store %c, %o[%j, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
     }
     scf.yield %b, %a, %c : vector<8x16xf32>, vector<8x16xf32>, vector<8x16xf32>
-  }
+  } {tile.overlap = #tile.overlap<sums_late>}
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#1, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#2, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
@@ -396,7 +396,7 @@ tile.program @carried(%Q: memref<?x?xbf16>, %W: memref<?x?xbf16>, %high: index, 
     // expected-note @+1 {{which is left for the next step}}
     %a = tile.mma %p, %w, %sum : vector<16x16xbf16>, vector<16x16xbf16>, vector<16x16xf32>
     scf.yield %a : vector<16x16xf32>
-  }
+  } {tile.overlap = #tile.overlap<sums_late>}
   tile.store %r, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<16x16xf32>, memref<?x?xf32>
   tile.return
 }
@@ -439,7 +439,7 @@ tile.program @handed_on(%K: memref<?x?xbf16>, %Q: memref<?x?xbf16>, %DO: memref<
     %b = tile.mma %p#1, %q, %dk : vector<8x8xbf16>, vector<8x16xbf16>, vector<8x16xf32>
     %c = tile.mma %p#1, %w, %dw : vector<8x8xbf16>, vector<8x16xbf16>, vector<8x16xf32>
     scf.yield %b, %a, %c, %dw : vector<8x16xf32>, vector<8x16xf32>, vector<8x16xf32>, vector<8x16xf32>
-  }
+  } {tile.overlap = #tile.overlap<sums_late>}
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#1, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#2, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>

@@ -57,7 +57,7 @@ tile.program @trusting(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x
     } -> vector<8x16xf32>
     %a = tile.mma %p, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
-  }
+  } {tile.overlap = #tile.overlap<weights_ahead>}
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
   tile.return
@@ -97,7 +97,7 @@ tile.program @half(%Q: memref<?x?xf16>, %K: memref<?x?xf16>, %V: memref<?x?xf16>
     } -> vector<8x16xf32>
     %a = tile.mma %p, %v, %u : vector<8x4xf16>, vector<4x16xf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
-  }
+  } {tile.overlap = #tile.overlap<weights_ahead>}
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
   tile.return
@@ -142,7 +142,7 @@ tile.program @kept(%Q: memref<?x?xf16>, %K: memref<?x?xf16>, %V: memref<?x?xf16>
     } -> vector<8x16xf32>
     %a = tile.mma %p, %v, %u : vector<8x4xf16>, vector<4x16xf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
-  }
+  } {tile.overlap = #tile.overlap<weights_ahead>}
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
   tile.return
@@ -190,7 +190,7 @@ tile.program @choosing(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x
     } -> vector<8x16xf32>
     %a = tile.mma %p, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
-  }
+  } {tile.overlap = #tile.overlap<weights_ahead>}
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
   tile.return
@@ -230,7 +230,7 @@ tile.program @plain(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xb
     } -> vector<8x16xf32>
     %a = tile.mma %p, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
-  }
+  } {tile.overlap = #tile.overlap<weights_ahead>}
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.store %r#2, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>
   tile.return
@@ -285,7 +285,7 @@ tile.program @divided(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?
     } -> vector<8x16xf32>
     %a = tile.mma %p, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
-  }
+  } {tile.overlap = #tile.overlap<weights_ahead>}
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   %reciprocal, %lse = tile.softmax_end %r#1, %r#2 {octaves, scale = 0.125 : f32} : vector<8xf32>
   tile.store %reciprocal, %o[%c0, %c0] axes [0] below(%high) : vector<8xf32>, memref<?x?xf32>

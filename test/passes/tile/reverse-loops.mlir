@@ -17,7 +17,7 @@
 // CHECK-NEXT: tile.load %{{.*}}[%[[J]], %c0]
 // CHECK: tile.load %{{.*}}[%[[J]], %c0] {{.*}} {tile.stage = 1 : i64}
 // CHECK: tile.mma %{{.*}}, %{{.*}}, %[[OUT]] {tile.stage = 1 : i64}
-// CHECK: } {tile.guarded}
+// CHECK: } {tile.guarded, tile.overlap = #tile.overlap<weights_ahead>}
 // CHECK: scf.yield %[[F]] :
 // CHECK: } else {
 // CHECK: scf.yield %[[ZERO]] :
@@ -43,12 +43,12 @@ tile.program @forward(%K: memref<?x?xbf16>, %low: index, %high: index, %o: memre
     %v = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) {tile.stage = 1 : i64} : memref<?x?xbf16> -> vector<4x16xbf16>
     %a = tile.mma %p, %v, %out {tile.stage = 1 : i64} : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a : vector<8x16xf32>
-  }
+  } {tile.overlap = #tile.overlap<weights_ahead>}
   tile.store %r, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.return
 }
 
-// Loops without stages, and those of gradients, which start several products, stay.
+// Loops without stages stay, and so do those of gradients, which leave their sums for the next step.
 
 // CHECK-LABEL: tile.program @gradients(
 // CHECK-NOT: scf.if
@@ -70,7 +70,7 @@ tile.program @gradients(%K: memref<?x?xbf16>, %low: index, %high: index, %o: mem
     %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
     %s = tile.mma %q, %k, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
     tile.store %s, %o[%c0, %j] axes [0, 1] below(%high, %high) : vector<8x4xf32>, memref<?x?xf32>
-  }
+  } {tile.overlap = #tile.overlap<weights_ahead>}
   %r = scf.for %j = %low to %high step %c4 iter_args(%out = %out0) -> (vector<8x16xf32>) {
     %k = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
     %s = tile.mma %q, %k, %zero transposed : vector<8x16xbf16>, vector<4x16xbf16>, vector<8x4xf32>
@@ -84,7 +84,7 @@ tile.program @gradients(%K: memref<?x?xbf16>, %low: index, %high: index, %o: mem
     %v = tile.load %K[%j, %c0] axes [0, 1] below(%high, %c16) {tile.stage = 1 : i64} : memref<?x?xbf16> -> vector<4x16xbf16>
     %a = tile.mma %p, %v, %out {tile.stage = 1 : i64} : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a : vector<8x16xf32>
-  }
+  } {tile.overlap = #tile.overlap<sums_late>}
   tile.store %r, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
   tile.return
 }
