@@ -167,8 +167,8 @@ def Attn_RolesAttr : AttrDef<Attn_Dialect, "Roles", [Attn_PipelineAttr]> {
     - `section_bytes`: bytes of keys and values that are worked on together, for the L2 cache; 0 for all heads at once.
     - `block_mask`: where only data says which tiles of keys a mask keeps (the kernel has `blocks`), a program of its own
       lists them first; else every step looks for itself.
-    - `early`: the kernel starts while its block mask is still being computed, and waits before it reads the list; the
-      one that combines parts starts as the last of them ends.
+    - `early`: the kernel starts while the one before it in a launch ends, and waits before it reads what that leaves: the list
+      of its block mask, the parts that it combines, what other programs of gradients have summed.
     - `headroom`: octaves by which the weight of a row's greatest logit so far is below 1: with `on_overflow` alone, as many
       more for weights to grow by. f16 has 8 at most; with sinks there are none, nor for bf16 under dropout.
     - `gradients`: what the steps of a backward have of their own.

@@ -15,6 +15,12 @@ PipelineAttr PipelineAttr::withSplitFloats() const {
   return fields.get(getContext());
 }
 
+PipelineAttr PipelineAttr::withEarlyStart() const {
+  PipelineFields fields(*this);
+  fields.early = true;
+  return fields.get(getContext());
+}
+
 PipelineAttr PipelineAttr::withStages(int64_t stages, int64_t logitStages) const {
   PipelineFields fields(*this);
   fields.stages = stages;

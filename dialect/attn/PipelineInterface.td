@@ -61,6 +61,8 @@ def Attn_PipelineAttr : AttrInterface<"PipelineAttr"> {
   let extraClassDeclaration = [{
     /// The same with `split_floats`, which pipelines of warps alone have.
     PipelineAttr withSplitFloats() const;
+    /// The same of a kernel that starts before the one that it waits for has ended.
+    PipelineAttr withEarlyStart() const;
     /// The same with so many stages, and logit stages.
     PipelineAttr withStages(int64_t stages, int64_t logitStages) const;
     /// The same with so many buffers of captured tiles, and without any.

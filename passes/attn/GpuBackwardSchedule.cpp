@@ -313,6 +313,10 @@ SmallVector<ScheduleAttr> attnc::attn::selectBackwardSchedules(BackwardOp op, Gp
   }
   for (Program program : getOtherPrograms(op))
     add(tiles.selectWarps(program));
+  // All but the first read what those before them leave, and start while these end.
+  for (ScheduleAttr &schedule : schedules)
+    if (target.getEarlyStart() && !llvm::is_contained({Program::Delta, Program::Dq}, schedule.getProgram()))
+      schedule = schedule.withPipeline(schedule.getPipeline().withEarlyStart());
   return hasAll ? schedules : SmallVector<ScheduleAttr>();
 }
 
@@ -348,8 +352,8 @@ static LogicalResult checkRoles(BackwardOp op, ScheduleAttr schedule, GpuTargetA
   if (pipeline.getOverlap() == Overlap::QueriesFirst && schedule.getProgram() != Program::Dqdkdv)
     return op.emitError() << "expected overlap = queries_first for program dqdkdv alone, got it for "
                           << stringifyProgram(schedule.getProgram());
-  if (pipeline.getOwnKeys() || pipeline.getRescaling() != Rescaling::EachStep || pipeline.getEarly())
-    return op.emitError("expected rescaling = each_step, and neither own_keys nor early for gradients");
+  if (pipeline.getOwnKeys() || pipeline.getRescaling() != Rescaling::EachStep)
+    return op.emitError("expected rescaling = each_step, and no own_keys for gradients");
   return checkRegistersOfRoles(op, pipeline, target);
 }
 
