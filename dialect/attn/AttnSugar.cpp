@@ -1,8 +1,8 @@
 //===- AttnSugar.cpp - Meaning of the sugar operations ----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each `expand` is the whole meaning of its operation for the compiler; Reference.cpp states it a second time, plainly,
-// and tests hold the two together.
+// Each `expand` is the whole meaning of its operation for the compiler; dialect/reference states it a second time,
+// plainly, and tests hold the two together.
 //===----------------------------------------------------------------------===//
 
 #include "dialect/attn/AttnOps.h"
