@@ -33,6 +33,11 @@ static std::string printNumber(double value) {
   return text;
 }
 
+/// An integer type as a function that takes numbers to it: "i32", "u32", "index".
+static std::string printType(Type type, bool isUnsigned) {
+  return type.isIndex() ? "index" : (isUnsigned ? "u" : "i") + std::to_string(type.getIntOrFloatBitWidth());
+}
+
 std::vector<std::string> FormulaPrinter::printYields(Region &region) {
   std::vector<std::string> formulas;
   if (!region.empty())
@@ -143,8 +148,8 @@ FormulaPrinter::Expr FormulaPrinter::buildBinary(Operation *op) {
   };
   auto infix = llvm::StringSwitch<std::optional<Infix>>(op->getName().getStringRef())
                    .Cases({"arith.muli", "arith.mulf"}, Infix{" * ", Product})
-                   .Cases({"arith.divf", "arith.divsi", "arith.divui", "arith.floordivsi"}, Infix{" / ", Product})
-                   .Cases({"arith.remsi", "arith.remui"}, Infix{" mod ", Product})
+                   .Cases({"arith.divf", "arith.divsi", "arith.floordivsi"}, Infix{" / ", Product})
+                   .Case("arith.remsi", Infix{" mod ", Product})
                    .Case("arith.addf", Infix{" + ", Sum})
                    .Case("arith.subf", Infix{" - ", Sum})
                    .Case("arith.andi", Infix{" and ", Conjunction})
@@ -163,7 +168,7 @@ FormulaPrinter::Expr FormulaPrinter::buildBinary(Operation *op) {
 }
 
 FormulaPrinter::Expr FormulaPrinter::buildOperation(Operation *op, Value value) {
-  static constexpr StringLiteral integerTests[] = {"=", "≠", "<", "≤", ">", "≥", "<", "≤", ">", "≥"};
+  static constexpr StringLiteral integerTests[] = {"=", "≠", "<", "≤", ">", "≥", "<ᵤ", "≤ᵤ", ">ᵤ", "≥ᵤ"};
   auto atom = [](std::string text) { return Expr{std::move(text), Atom, std::nullopt}; };
   auto indices = [&](ValueRange list) {
     std::string text;
@@ -174,13 +179,17 @@ FormulaPrinter::Expr FormulaPrinter::buildOperation(Operation *op, Value value) 
   return llvm::TypeSwitch<Operation *, Expr>(op)
       .Case([&](arith::AddIOp) { return buildSum(op, false); })
       .Case([&](arith::SubIOp) { return buildSum(op, true); })
-      .Case<arith::MinSIOp, arith::MinUIOp, arith::MinimumFOp, arith::MinNumFOp>(
-          [&](auto) { return buildExtremum(op, true); })
-      .Case<arith::MaxSIOp, arith::MaxUIOp, arith::MaximumFOp, arith::MaxNumFOp>(
-          [&](auto) { return buildExtremum(op, false); })
-      .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::ExtFOp,
-            arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp>(
+      .Case<arith::MinSIOp, arith::MinimumFOp, arith::MinNumFOp>([&](auto) { return buildExtremum(op, true); })
+      .Case<arith::MaxSIOp, arith::MaximumFOp, arith::MaxNumFOp>([&](auto) { return buildExtremum(op, false); })
+      .Case<arith::IndexCastOp, arith::ExtSIOp, arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp>(
           [&](auto) { return get(op->getOperand(0)); })
+      // What cuts a number off, or takes a negative one for another.
+      .Case<arith::TruncIOp, arith::FPToSIOp, arith::FPToUIOp>(
+          [&](auto) { return atom(call(printType(value.getType(), isa<arith::FPToUIOp>(op)), op->getOperands())); })
+      .Case<arith::ExtUIOp, arith::IndexCastUIOp>([&](auto) {
+        Type from = op->getOperand(0).getType();
+        return from.isInteger(1) ? get(op->getOperand(0)) : atom(call(printType(from, true), op->getOperands()));
+      })
       .Case([&](arith::CmpIOp compare) {
         const Expr &left = get(compare.getLhs()), &right = get(compare.getRhs());
         // An unbounded end compares with everything else by its sign.
