@@ -41,11 +41,13 @@ image::Result<int> findOrdinal(int device);
 image::Result<std::shared_ptr<LoadedKernel>> loadOnGpu(int ordinal, const image::KernelImage &image);
 
 /// Reads the caller's structure at `from`, which may be shorter or longer than ours: what it does not have is zero.
+/// Each version's structure ends with a word, so that no size cuts a field.
 template <typename Struct>
 image::Result<Struct> readStruct(const Struct *from, const char *name) {
   if (!from)
     return image::Error{std::string("expected an ") + name + ", got null"};
-  if (from->struct_size < sizeof(size_t))
+  static_assert(sizeof(Struct) % sizeof(size_t) == 0 && alignof(Struct) == alignof(size_t));
+  if (from->struct_size < sizeof(size_t) || from->struct_size % sizeof(size_t) != 0)
     return image::Error{std::string("expected struct_size of ") + name + " to be its size, got " +
                         std::to_string(from->struct_size)};
   Struct to;

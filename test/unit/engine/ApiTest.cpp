@@ -378,6 +378,10 @@ TEST(Api, ReadsStructuresOfOtherVersions) {
   attnc_context *context = nullptr;
   EXPECT_EQ(take(attnc_context_create(&options, &context)),
             "expected struct_size of attnc_context_options to be its size, got 0");
+  // A size that cuts a pointer would leave some of its bytes.
+  options.struct_size = offsetof(attnc_context_options, cache_directory) + 1;
+  EXPECT_EQ(take(attnc_context_create(&options, &context)),
+            "expected struct_size of attnc_context_options to be its size, got " + std::to_string(options.struct_size));
   options.struct_size = sizeof(options);
   options.use_cache = 2;
   EXPECT_EQ(take(attnc_context_create(&options, &context)), "expected use_cache to be -1, 0 or 1, got 2");
