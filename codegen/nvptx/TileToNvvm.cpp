@@ -132,8 +132,8 @@ LogicalResult KernelEmitter::emit() {
   return emitWithoutRoles();
 }
 
-/// A kernel that starts early waits for the one before it, its block mask or the parts that it combines, and sees what
-/// that has written (PTX ISA 9.7.13.13). Launched in the plain way it goes on at once.
+/// A kernel that starts early waits for the one before it in the launch, and sees what that has written
+/// (PTX ISA 9.7.13.13). Launched in the plain way it goes on at once.
 void KernelEmitter::awaitKernelBefore() {
   if (abi.startsEarly())
     ptx.assembly("awaitKernelBefore", {}, "griddepcontrol.wait;", "", {});

@@ -40,8 +40,8 @@ image::Result<int> findOrdinal(int device);
 /// Loads `image` on the GPU whose number is `ordinal`.
 image::Result<std::shared_ptr<LoadedKernel>> loadOnGpu(int ordinal, const image::KernelImage &image);
 
-/// Reads the caller's structure at `from`, which may be shorter or longer than ours: what it does not have is zero.
-/// Each version's structure ends with a word, so that no size cuts a field.
+/// Reads the caller's structure at `from`, which may be shorter or longer than ours: what it does not have is zero. The
+/// structures of all versions are whole words long: other sizes would cut a field.
 template <typename Struct>
 image::Result<Struct> readStruct(const Struct *from, const char *name) {
   if (!from)
