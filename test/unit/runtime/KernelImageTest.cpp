@@ -1,7 +1,7 @@
 //===- KernelImageTest.cpp - Tests of kernel images ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "codegen/image/KernelImage.h"
+#include "SampleImage.h"
 #include "codegen/image/Hash.h"
 
 #include <cmath>
@@ -9,94 +9,16 @@
 #include <gtest/gtest.h>
 
 using namespace attnc::image;
+using namespace attnc::test;
 
 namespace {
 
 using Op = GridRule::Op;
 
-/// ceildiv(Sq, 96) * B over the symbols B, Sq.
-GridRule tiles() {
-  return GridRule::combine(Op::Mul, GridRule::combine(Op::CeilDiv, GridRule::symbol(1), GridRule::constant(96)),
-                           GridRule::symbol(0));
-}
-
-/// An image that uses every field.
-KernelImage makeImage() {
-  KernelImage image;
-  image.name = "gemma2_local";
-  image.target = "cpu:x86-64-v3";
-  image.symbols = {"B", "Sq", "Sk", "P"};
-  image.workspaces = {"statistics", "sums"};
-  image.buildId = "attnc 0.1";
-  image.bytes = {0x7F, 'E', 'L', 'F', 0, 1, 2};
-  ArgSpec q;
-  q.name = "q";
-  q.dtype = DType::BF16;
-  q.dims = {{-1, 0, false}, {-1, 1, false}, {16, -1, true}};
-  q.unitInnerStride = true;
-  ArgSpec lengths;
-  lengths.name = "cu";
-  lengths.dtype = DType::I32;
-  lengths.dims = {{-1, -1, false}};
-  lengths.content = ContentRule::CumulativeLengths;
-  lengths.contentSymbols = {1};
-  ArgSpec p;
-  p.name = "p";
-  p.kind = ArgKind::Scalar;
-  p.min = 0;
-  p.max = 1;
-  p.notNaN = true;
-  ArgSpec offset;
-  offset.name = "offset";
-  offset.kind = ArgKind::Scalar;
-  offset.dtype = DType::I64;
-  offset.isIndex = true;
-  offset.positions = {{-1024, 4096, 1, 0}};
-  ArgSpec out = q;
-  out.name = "out";
-  out.role = ArgRole::Output;
-  ArgSpec keyLengths = lengths;
-  keyLengths.name = "key_lengths";
-  keyLengths.dims = {{-1, 0, false}};
-  keyLengths.content = ContentRule::Lengths;
-  ArgSpec table;
-  table.name = "table";
-  table.dtype = DType::I32;
-  table.dims = {{-1, 0, false}, {-1, 2, false, 0, 16, 0, 1000}};
-  table.pages = {{3, 16, 5}, {3, 16, -1}};
-  image.args = {q, lengths, p, offset, out, keyLengths, table};
-  image.entries = {{"forward", tiles(), 4096}, {"combine", GridRule::constant(1), 0}};
-  KernelEntry gpu = {"forward_gpu", tiles()};
-  gpu.launches.when = {{GridRule::combine(Op::CeilDiv, GridRule::symbol(1), GridRule::symbol(0)), 1024, 4095}};
-  gpu.launches.unless = {{{GridRule::symbol(2), 0, 7}, {GridRule::symbol(0), 3, 4}}};
-  gpu.boxes = BoxRule{{{0, 1}, {6, 0}}, false};
-  gpu.threads = 384;
-  gpu.sharedBytes = 230000;
-  gpu.persistent = true;
-  gpu.blocksPerMultiprocessor = 2;
-  gpu.takesCounter = true;
-  gpu.early = true;
-  gpu.workspaces = {{1, tiles(), GridRule::constant(7)}, {0, GridRule::symbol(0), GridRule::constant(3)}};
-  gpu.tensorMaps = {{0, {1, 128, 64}, 128}, {4, {1, 64, 32}, 64, {1, 0, 2}}};
-  gpu.registers = 168;
-  gpu.spillBytes = 8;
-  image.entries.push_back(gpu);
-  return image;
-}
-
-/// `bytes` with a hash that fits them, so that what follows the hash is read.
-std::vector<uint8_t> rehashed(std::vector<uint8_t> bytes) {
-  const uint64_t length = bytes.size() - 32;
-  const uint64_t hash = hash64(Span<const uint8_t>(bytes).slice(32, length));
-  std::memcpy(bytes.data() + 16, &length, 8);
-  std::memcpy(bytes.data() + 24, &hash, 8);
-  return bytes;
-}
-
 TEST(GridRule, Evaluates) {
-  EXPECT_EQ(tiles().evaluate({3, 96}), 3);
-  EXPECT_EQ(tiles().evaluate({3, 97}), 6);
-  EXPECT_EQ(tiles().evaluate({3, 0}), 0);
+  EXPECT_EQ(sampleGrid().evaluate({3, 96}), 3);
+  EXPECT_EQ(sampleGrid().evaluate({3, 97}), 6);
+  EXPECT_EQ(sampleGrid().evaluate({3, 0}), 0);
   const auto both = [](Op op, int64_t a, int64_t b) {
     return GridRule::combine(op, GridRule::constant(a), GridRule::constant(b)).evaluate({});
   };
@@ -133,7 +55,7 @@ TEST(GridRule, HasNoValueWhereThereIsNone) {
 
 TEST(GridRule, PrintsAFormula) {
   const std::vector<std::string> symbols = {"B", "Sq"};
-  EXPECT_EQ(tiles().toString(symbols), "ceildiv(Sq, 96) * B");
+  EXPECT_EQ(sampleGrid().toString(symbols), "ceildiv(Sq, 96) * B");
   const GridRule sum = GridRule::combine(Op::Add, GridRule::symbol(0), GridRule::constant(1));
   EXPECT_EQ(GridRule::combine(Op::Mul, sum, sum).toString(symbols), "(B + 1) * (B + 1)");
   EXPECT_EQ(GridRule::combine(Op::Max, sum, sum).toString(symbols), "max(B + 1, B + 1)");
@@ -143,7 +65,7 @@ TEST(GridRule, PrintsAFormula) {
 }
 
 TEST(KernelImage, RoundTrips) {
-  const KernelImage image = makeImage();
+  const KernelImage image = makeSampleImage();
   ASSERT_TRUE(verify(image)) << verify(image).message();
   const std::vector<uint8_t> bytes = serialize(image);
   Result<KernelImage> read = deserialize(bytes);
@@ -213,7 +135,7 @@ TEST(KernelImage, RoundTrips) {
 }
 
 TEST(KernelImage, RefusesForeignAndDamagedBytes) {
-  const std::vector<uint8_t> bytes = serialize(makeImage());
+  const std::vector<uint8_t> bytes = serialize(makeSampleImage());
   for (size_t length = 0; length < bytes.size(); ++length)
     EXPECT_FALSE(deserialize(Span<const uint8_t>(bytes.data(), length)));
   for (size_t i = 0; i < bytes.size(); ++i)
@@ -235,27 +157,27 @@ TEST(KernelImage, RefusesForeignAndDamagedBytes) {
 TEST(KernelImage, SurvivesForgedContent) {
   // With a fitting hash every byte reaches the reader. Most changes are errors,
   // some are other images; none may crash, hang or allocate without bound.
-  const std::vector<uint8_t> bytes = serialize(makeImage());
+  const std::vector<uint8_t> bytes = serialize(makeSampleImage());
   for (size_t i = 32; i < bytes.size(); ++i)
     for (int value : {0, 1, 0x7F, 0xFF}) {
       std::vector<uint8_t> forged = bytes;
       forged[i] = static_cast<uint8_t>(value);
-      Result<KernelImage> image = deserialize(rehashed(forged));
+      Result<KernelImage> image = deserialize(refit(forged));
       if (image)
-        EXPECT_EQ(serialize(*image), rehashed(forged)) << i;
+        EXPECT_EQ(serialize(*image), refit(forged)) << i;
     }
   for (size_t length = 32; length < bytes.size(); ++length) {
     std::vector<uint8_t> cut(bytes.begin(), bytes.begin() + static_cast<long>(length));
-    EXPECT_FALSE(deserialize(rehashed(cut)));
+    EXPECT_FALSE(deserialize(refit(cut)));
   }
   std::vector<uint8_t> longer = bytes;
   longer.push_back(0);
-  EXPECT_FALSE(deserialize(rehashed(longer)));
+  EXPECT_FALSE(deserialize(refit(longer)));
 }
 
 TEST(KernelImage, VerifiesItself) {
   const auto broken = [](auto change) {
-    KernelImage image = makeImage();
+    KernelImage image = makeSampleImage();
     change(image);
     const bool refused = !verify(image);
     EXPECT_EQ(refused, !deserialize(serialize(image)));
@@ -282,7 +204,7 @@ TEST(KernelImage, VerifiesItself) {
 TEST(KernelImage, VerifiesPages) {
   enum { KeyLengths = 5, Table = 6 };
   const auto refused = [](auto change) {
-    KernelImage image = makeImage();
+    KernelImage image = makeSampleImage();
     change(image);
     return verify(image).message();
   };
@@ -313,7 +235,7 @@ TEST(KernelImage, VerifiesPages) {
 }
 
 TEST(KernelImage, CountsTilesOfItsSizes) {
-  KernelEntry entry = {"forward", tiles()};
+  KernelEntry entry = {"forward", sampleGrid()};
   EXPECT_EQ(entry.countTiles({2, 100}), 4);
   entry.launches.when = {{GridRule::symbol(1), 100}};
   EXPECT_EQ(entry.countTiles({2, 99}), 0);
@@ -348,7 +270,7 @@ TEST(LaunchRule, AsksForAllRangesAndNoneOfTheConditionsBefore) {
 }
 
 TEST(KernelImage, LaysOutItsWorkspaces) {
-  KernelImage image = makeImage();
+  KernelImage image = makeSampleImage();
   image.entries[2].launches = {{{GridRule::symbol(1), 1024, 4095}}};
   EXPECT_EQ(placeWorkspaces(image, {2, 1023}).bytes, 0) << "for other sizes";
   const int64_t tiles = image.entries[2].grid.evaluate({2, 1024});
@@ -369,7 +291,7 @@ TEST(KernelImage, LaysOutItsWorkspaces) {
 
 TEST(KernelImage, VerifiesWhatGpusAreTold) {
   const auto message = [](auto change) {
-    KernelImage image = makeImage();
+    KernelImage image = makeSampleImage();
     change(image, image.entries[2]);
     EXPECT_FALSE(deserialize(serialize(image)));
     const std::string text = verify(image).message(), prefix = "image 'gemma2_local', entry 'forward_gpu': ";
