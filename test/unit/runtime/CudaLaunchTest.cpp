@@ -317,6 +317,41 @@ TEST_F(CudaLaunch, FindsItsContext) {
             "bytes of shared memory: cuLaunchKernelEx: CUDA_ERROR_OUT_OF_MEMORY (out of memory)");
 }
 
+TEST_F(CudaLaunch, SaysThatItsGpuIsLost) {
+  // After a fault in any kernel, every call of the context fails with that fault. What is there can still be given
+  // back.
+  const auto lost = [&](DriverResult result) {
+    for (const char *call :
+         {"cuLaunchKernelEx", "cuMemAlloc_v2", "cuMemAllocAsync", "cuMemFree_v2", "cuMemFreeAsync", "cuMemcpyHtoD_v2",
+          "cuMemcpyDtoH_v2", "cuMemsetD8_v2", "cuModuleLoadDataEx", "cuModuleUnload", "cuFuncSetAttribute",
+          "cuStreamSynchronize", "cuEventCreate", "cuEventRecord", "cuEventSynchronize", "cuEventDestroy_v2",
+          "cuDevicePrimaryCtxRelease_v2", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2"})
+      fake.failures[call] = result;
+  };
+  const std::vector<std::pair<DriverResult, std::string>> faults = {
+      {700, "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)"},
+      {719, "CUDA_ERROR_LAUNCH_FAILED (unspecified launch failure)"},
+      {999, "error 999"}};
+  for (const auto &[result, text] : faults) {
+    fake.failures.clear();
+    auto launch = load();
+    ASSERT_TRUE(launch->launch(values(1, 128, 16), stream));
+    DeviceBuffer buffer = *DeviceBuffer::allocate(fake.device(), 8);
+    lost(result);
+    for (int again = 0; again < 2; ++again)
+      EXPECT_EQ(
+          launch->launch(values(1, 128, 16), stream).message(),
+          "cannot launch entry 'forward_entry' of kernel 'forward' with 1 tiles, blocks of 384 threads and 200000 "
+          "bytes of shared memory: cuLaunchKernelEx: " +
+              text);
+    char copy[8];
+    EXPECT_NE(buffer.copyTo(copy).message().find(text), std::string::npos) << buffer.copyTo(copy).message();
+    auto other = GpuLaunch::load(fake.device(), image);
+    ASSERT_FALSE(other);
+    EXPECT_NE(other.message().find(text), std::string::npos) << other.message();
+  }
+}
+
 TEST_F(CudaLaunch, ServesDriversWithoutTheNewerCall) {
   fake.withoutLaunchEx();
   auto launch = load();

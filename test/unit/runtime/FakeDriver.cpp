@@ -70,14 +70,23 @@ DriverApi makeApi() {
     return called("cuDriverGetVersion");
   };
   api.getErrorName = [](DriverResult result, const char **text) {
-    *text = result == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : result == 201 ? "CUDA_ERROR_INVALID_CONTEXT" : nullptr;
-    if (result == 218)
-      *text = "CUDA_ERROR_INVALID_PTX";
+    const std::map<DriverResult, const char *> names = {{2, "CUDA_ERROR_OUT_OF_MEMORY"},
+                                                        {201, "CUDA_ERROR_INVALID_CONTEXT"},
+                                                        {218, "CUDA_ERROR_INVALID_PTX"},
+                                                        {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+                                                        {719, "CUDA_ERROR_LAUNCH_FAILED"}};
+    const auto found = names.find(result);
+    *text = found == names.end() ? nullptr : found->second;
     return *text ? 0 : 1;
   };
   api.getErrorString = [](DriverResult result, const char **text) {
-    *text = result == 2 ? "out of memory" : "a PTX JIT compilation failed";
-    return result == 201 ? 1 : 0;
+    const std::map<DriverResult, const char *> texts = {{2, "out of memory"},
+                                                        {218, "a PTX JIT compilation failed"},
+                                                        {700, "an illegal memory access was encountered"},
+                                                        {719, "unspecified launch failure"}};
+    const auto found = texts.find(result);
+    *text = found == texts.end() ? nullptr : found->second;
+    return *text ? 0 : 1;
   };
   api.deviceGetCount = [](int *count) {
     *count = FakeDriver::current->numDevices;
