@@ -9,6 +9,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include <cstdlib>
 #include <dlfcn.h>
 
 using namespace attnc;
@@ -48,6 +49,12 @@ static void openBuiltins(StringRef path) {
       (void)dlopen(it->path().c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
+/// The library that the environment asks for, empty where it asks for none.
+static StringRef askedFor() {
+  const char *path = std::getenv("ATTNC_NVRTC");
+  return path ? path : "";
+}
+
 /// The library's functions, or null.
 static const Library *findLibrary() {
   static const Library *found = []() -> const Library * {
@@ -67,6 +74,10 @@ static const Library *findLibrary() {
              get("nvrtcGetPTX", functions.ptx) && get("nvrtcGetCUBINSize", functions.cubinSize) &&
              get("nvrtcGetCUBIN", functions.cubin);
     };
+    if (StringRef path = askedFor(); !path.empty()) {
+      void *library = dlopen(path.str().c_str(), RTLD_NOW | RTLD_LOCAL);
+      return library && bind(library, path, "") ? &functions : nullptr;
+    }
     return nvptx::openCudaLibrary("libnvrtc.so.", bind) ? &functions : nullptr;
   }();
   return found;
@@ -129,6 +140,8 @@ Result<CompiledCuda> nvrtc::compileCuda(const CudaSource &source, StringRef arch
 }
 
 std::string nvrtc::explainMissing() {
+  if (!askedFor().empty())
+    return "'" + askedFor().str() + "', which ATTNC_NVRTC names, is no NVRTC of CUDA 12 or 13 that can be opened";
   return "there is no libnvrtc.so.13 or libnvrtc.so.12 in the loader's path, " + nvptx::cudaPlaces.str() +
          "; 'pip install nvidia-cuda-nvrtc' gives one";
 }
