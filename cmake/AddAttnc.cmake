@@ -33,6 +33,24 @@ function(attnc_library name)
   set_property(GLOBAL APPEND PROPERTY ATTNC_LIBRARIES ${name})
 endfunction()
 
+# attnc_variant(<library> <suffix> <option>...)
+# <library>-<suffix>: the objects of a library, of the files in its own folder, compiled with further options. A program
+# that has these objects and links the library takes them in the place of the library's own.
+function(attnc_variant library suffix)
+  if(TARGET ${library}-${suffix})
+    return()
+  endif()
+  get_target_property(sources ${library} SOURCES)
+  get_target_property(folder ${library} SOURCE_DIR)
+  list(FILTER sources INCLUDE REGEX "^[^/]")
+  list(TRANSFORM sources PREPEND "${folder}/")
+  add_library(${library}-${suffix} OBJECT EXCLUDE_FROM_ALL ${sources})
+  target_compile_options(${library}-${suffix} PRIVATE ${ARGN})
+  target_compile_definitions(${library}-${suffix} PRIVATE $<TARGET_PROPERTY:${library},COMPILE_DEFINITIONS>)
+  target_link_libraries(${library}-${suffix} PRIVATE ${library})
+  add_dependencies(${library}-${suffix} attnc-headers)
+endfunction()
+
 # attnc_tablegen(<library> <file.td> <output> <generator flags...>)
 # Runs mlir-tblgen; <output> is included as "<folder>/<output>", beside the sources it belongs to.
 function(attnc_tablegen library source output)
