@@ -21,7 +21,7 @@ import pathlib
 import sys
 import tempfile
 import time
-from typing import Any
+from typing import Any, Callable
 
 import peers_report
 from peers_bench import Bench, attempt, attempt_each
@@ -30,8 +30,8 @@ from peers_cycles import measure_cycles, run_for_cycles
 from peers_data import data_points, find_model, measure_data, parse_columns
 
 BACKWARD_OWN_VARIANTS = ("alibi", "window", "gqa", "sinks", "softcap")
-FLEX_VARIANTS = ("softcap", "alibi", "window", "documents")
-OWN_VARIANTS = ("alibi", "window", "gqa", "sinks", "softcap", "dense")
+FLEX_VARIANTS = ("softcap", "softcap_no_lse", "alibi", "window", "documents")
+OWN_VARIANTS = ("alibi", "window", "gqa", "sinks", "softcap", "softcap_no_lse", "dense")
 OTHERS = ("block_mask", "host", "workspace", "compile", "cpu")  # what is no point
 BLOCK_MASK_VARIANTS = ("documents", "dense")
 OTHER_DIMS = (32, 96, 192)  # of the schedules for sm_90a that no other point shows
@@ -62,7 +62,7 @@ def all_points(quick: bool) -> list[tuple[str, Case]]:
     points += [(f"flash2/sm_80/d{dim}/{sequence // 1024}k/{mask}", Case(mask, dim, sequence, warps=True))
                for dim in (64, 128, 256) for sequence in sorted({4096, long}) for mask in ("full", "causal")]
     points += [("backward/" + name, dataclasses.replace(case, backward=True)) for name, case in points
-               if name.startswith(("cudnn/", "flex/", "bias/", "dropout/", "flash2/"))]
+               if name.startswith(("cudnn/", "flex/", "bias/", "dropout/", "flash2/")) and case.has_lse]
     points += [(f"backward/own/{variant}", Case(variant, 128, long, backward=True)) for variant in BACKWARD_OWN_VARIANTS]
     points += [(f"rest/d{dim}/4k/{mask}", Case(mask, dim, 4096)) for dim in OTHER_DIMS for mask in ("full", "causal")]
     points += [(f"rest/f32/d{dim}/4k/causal", Case("causal", dim, 4096, element="f32")) for dim in (64, 128, 256)]
@@ -77,8 +77,10 @@ def cpu_points() -> list[tuple[str, Case]]:
             for mask in ("full", "causal")]
 
 
-def measure_all(options: argparse.Namespace, points: list[tuple[str, Case]], folder: pathlib.Path) -> dict[str, Any]:
-    """Times of all points, and what else is asked for."""
+def measure_all(options: argparse.Namespace, points: list[tuple[str, Case]], folder: pathlib.Path,
+                save: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    """Times of all points, and what else is asked for. What there is of the report is saved on the way, so that a run
+    that is cut off has not been in vain."""
     bench = Bench(options, folder)
     torch_sms = bench.torch.cuda.get_device_properties(0).multi_processor_count
     report: dict[str, Any] = {"facts": bench.facts(), "multiprocessors": torch_sms, "points": [], "errors": {}}
@@ -94,6 +96,7 @@ def measure_all(options: argparse.Namespace, points: list[tuple[str, Case]], fol
         if result:
             report["points"].append(result)
             print(peers_report.line(result), flush=True)
+            save(report)
         bench.torch.cuda.empty_cache()
     if "block_mask" in others:
         lists = [case for _, case in points if case.variant in BLOCK_MASK_VARIANTS and not case.backward]
@@ -115,12 +118,14 @@ def measure_all(options: argparse.Namespace, points: list[tuple[str, Case]], fol
         for entry in report["compile"]:
             print(f"compile {entry['case']}: {entry['seconds']:.2f} s, ptxas alone {entry['ptxas_seconds']:.2f} s, "
                   f"{entry['more_seconds']:+.2f} s", flush=True)
+    save(report)
     if "cpu" in others:
         report["cpu"] = []
         for name, case in cpu_points():
             entry = attempt(errors, name, lambda case=case: bench.measure_cpu(case)) if wanted(options, name) else None
             if entry:
                 report["cpu"].append(entry)
+                save(report)
                 print(f"{name}: {entry['seconds']:.3f} s, PyTorch's {entry['peer_seconds']:.3f} s on {entry['threads']} "
                       f"threads, {entry['ratio']:.2f} times as fast", flush=True)
     return report
@@ -207,7 +212,7 @@ def main() -> int:
         elif options.cycles:
             report = measure_cycles(options, points, folder)
         else:
-            report = measure_all(options, points, folder)
+            report = measure_all(options, points, folder, save)
     if not options.source:
         for summary in peers_report.summaries(report):
             print(summary)

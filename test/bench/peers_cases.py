@@ -19,6 +19,8 @@ REGIONS: dict[str, tuple[list[str], str, str, str]] = {
     "full": ([], "", "", ""),
     "causal": ([], "", "", "%keep = attn.causal %i, %j"),
     "softcap": ([], "", f"%x = attn.softcap %s, {CAP}", "%keep = attn.causal %i, %j"),
+    # As inference asks for it: only an LSE needs a tanh of more places than the GPU's instruction has.
+    "softcap_no_lse": ([], "", f"%x = attn.softcap %s, {CAP}", "%keep = attn.causal %i, %j"),
     "alibi": (
         ["slopes: tensor<$Hxf32>"], "", "%x = attn.alibi %s, %slopes[%h], %i, %j : tensor<$Hxf32>",
         "%keep = attn.causal %i, %j",
@@ -79,6 +81,11 @@ class Case:
         return self.variant not in ("full", "full_bias")
 
     @property
+    def has_lse(self) -> bool:
+        """Whether the LSE is a result."""
+        return not self.variant.endswith("_no_lse")
+
+    @property
     def image(self) -> str:
         """The name of its kernel: sizes are no part of it."""
         name = f"{self.variant}_d{self.dim}" + "_warps" * self.warps + "_cuda" * self.cuda
@@ -120,11 +127,14 @@ class Case:
             regions += f"    score (%s, %b, %h, %i, %j) {{\n      {score}\n      attn.yield %x : f32\n    }}\n"
         if mask:
             regions += f"    mask (%b, %h, %i, %j) {{\n      {mask}\n      attn.yield %keep : i1\n    }}\n"
+        names = ["out", "lse"][: 1 + self.has_lse]
+        types = [query, lse][: 1 + self.has_lse]
+        values = ", ".join(f"%{name}" for name in names)
+        results = ", ".join(f'{kind} {{attn.name = "{name}"}}' for kind, name in zip(types, names))
         text = (
-            f"func.func @{self.forward.image}({declared})\n"
-            f'    -> ({query} {{attn.name = "out"}}, {lse} {{attn.name = "lse"}}) {{\n'
-            f"  %o, %lse = attn.forward %q, %k, %v {clauses}\n{regions}"
-            f"    : ({query}, {key}, {key}) -> ({query}, {lse})\n  return %o, %lse : {query}, {lse}\n}}\n"
+            f"func.func @{self.forward.image}({declared})\n    -> ({results}) {{\n"
+            f"  {values} = attn.forward %q, %k, %v {clauses}\n{regions}"
+            f"    : ({query}, {key}, {key}) -> ({', '.join(types)})\n  return {values} : {', '.join(types)}\n}}\n"
         )
         return text.replace("$H", str(self.heads)).replace("xbf16", f"x{self.element}")
 
@@ -155,7 +165,8 @@ class Data:
 
     def arguments(self) -> list[Any]:
         """As a kernel of attnc takes them."""
-        return [self.query, self.key, self.value, *self.extra, self.out, self.lse]
+        results = [self.out] if self.lse is None else [self.out, self.lse]
+        return [self.query, self.key, self.value, *self.extra, *results]
 
     def backward_arguments(self, torch: Any) -> list[Any]:
         """As the backward of that kernel takes them; nothing comes back to the LSE."""
@@ -203,7 +214,7 @@ def make_data(case: Case, torch: Any) -> Data:
         lengths = torch.full((case.batch,), case.sequence, device="cuda", dtype=torch.int32)
         extra = [lengths, lengths]
     shape = (case.heads, TOKENS) if case.variant == "packed" else (case.batch, case.heads, case.sequence)
-    lse = torch.full(shape, float("nan"), device="cuda", dtype=torch.float32)
+    lse = torch.full(shape, float("nan"), device="cuda", dtype=torch.float32) if case.has_lse else None
     out, gradients = torch.full_like(query, float("nan")), []
     if case.backward:
         gradients = [torch.full_like(tensor, float("nan")) for tensor in (query, key, value)]
@@ -272,7 +283,7 @@ def call_flex(case: Case, data: Data, torch: Any) -> Callable[[], Any]:
         return CAP * torch.tanh(score / CAP)
 
     keep: Callable[..., Any] = {"window": window}.get(case.variant, causal)
-    score: Callable[..., Any] | None = {"softcap": softcap}.get(case.variant)
+    score: Callable[..., Any] | None = {"softcap": softcap, "softcap_no_lse": softcap}.get(case.variant)
     if case.variant == "documents":
         ids = data.extra[0][0].contiguous()
 
