@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/CpuBackend.h"
 #include "codegen/cpu/CpuCodegen.h"
+#include "codegen/cpu/CpuSchedule.h"
 #include "codegen/target/HostCpu.h"
 
 using namespace mlir;
@@ -21,6 +22,8 @@ constexpr Stage stages[] = {{"llvm", false}, {"asm", false}};
 
 class CpuBackend : public target::Backend {
 public:
+  void registerMachines(DialectRegistry &registry) const override { cpu::registerSchedules(registry); }
+
   std::optional<Result<Attribute>> parse(MLIRContext *context, StringRef name) const override {
     if (name != "cpu" && name != "auto")
       return std::nullopt;

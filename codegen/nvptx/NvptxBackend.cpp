@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/NvptxBackend.h"
+#include "codegen/gpu/GpuSchedule.h"
 #include "codegen/nvptx/Assembler.h"
 #include "codegen/nvptx/NvptxCodegen.h"
 #include "codegen/target/NvidiaGpu.h"
@@ -42,6 +43,8 @@ constexpr Stage stages[] = {{"nvvm", false}, {"llvm", false}, {"ptx", false}, {"
 
 class NvptxBackend : public target::Backend {
 public:
+  void registerMachines(DialectRegistry &registry) const override { attnc::gpu::registerSchedules(registry); }
+
   /// The simulator runs programs for the same machines.
   std::optional<Result<Attribute>> parse(MLIRContext *context, StringRef name) const override {
     StringRef kind = name.split(':').first;

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvrtc/NvrtcBackend.h"
+#include "codegen/gpu/GpuSchedule.h"
 #include "codegen/nvptx/Assembler.h"
 #include "codegen/nvptx/CudaTools.h"
 #include "codegen/nvptx/NvptxBackend.h"
@@ -143,6 +144,8 @@ constexpr Stage stages[] = {{"nvvm", false}, {"cuda", false}, {"ptx", false}, {"
 
 class NvrtcBackend : public target::Backend {
 public:
+  void registerMachines(DialectRegistry &registry) const override { attnc::gpu::registerSchedules(registry); }
+
   std::optional<Result<Attribute>> parse(MLIRContext *context, StringRef name) const override {
     if (name.split(':').first != "nvrtc")
       return std::nullopt;

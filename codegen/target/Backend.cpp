@@ -15,8 +15,9 @@ image::Status Backend::setCodeFrom(LoweredKernel &kernel, const SourceFile &sour
                       getName(kernel.target)};
 }
 
-static std::vector<const Backend *> &registry() {
-  static std::vector<const Backend *> backends;
+/// Those of attnc take no memory of their own: the compiler may be left where it is refused some, and begun again.
+static SmallVectorImpl<const Backend *> &registry() {
+  static SmallVector<const Backend *, 8> backends;
   return backends;
 }
 

@@ -41,6 +41,10 @@ class Backend {
 public:
   virtual ~Backend();
 
+  /// Enters what a context must know of the attributes that `parse` gives: the dialect that they belong to, and their
+  /// `attn::TargetInterface` where that is not part of them. Contexts that know no backend have no schedules.
+  virtual void registerMachines(mlir::DialectRegistry &registry) const = 0;
+
   /// The machine called `name` ("cpu", "nvptx:sm_90a"), as the attribute that passes read; nothing where the name is
   /// not of this backend's kind. An error says which machines there are.
   virtual std::optional<image::Result<mlir::Attribute>> parse(mlir::MLIRContext *context,

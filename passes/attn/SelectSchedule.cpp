@@ -4,8 +4,6 @@
 
 #include "dialect/attn/LaunchSizes.h"
 #include "dialect/attn/TargetInterface.h"
-#include "passes/attn/CpuSchedule.h"
-#include "passes/attn/GpuSchedule.h"
 #include "passes/attn/Passes.h"
 
 namespace attnc::attn {
@@ -18,12 +16,6 @@ using namespace attnc::attn;
 
 namespace {
 struct SelectSchedule : attnc::attn::impl::AttnSelectScheduleBase<SelectSchedule> {
-  void getDependentDialects(DialectRegistry &registry) const override {
-    AttnSelectScheduleBase::getDependentDialects(registry);
-    registerCpuSchedules(registry);
-    registerGpuSchedules(registry);
-  }
-
   void runOnOperation() override {
     bool failed = false;
     getOperation()->walk([&](KernelOpInterface kernel) { failed |= mlir::failed(schedule(kernel)); });

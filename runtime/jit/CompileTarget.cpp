@@ -24,6 +24,11 @@ ArrayRef<const target::Backend *> jit::getBackends() {
   return target::getBackends();
 }
 
+void jit::registerMachines(DialectRegistry &registry) {
+  for (const target::Backend *backend : getBackends())
+    backend->registerMachines(registry);
+}
+
 Result<Attribute> jit::parseTargetAttr(MLIRContext *context, StringRef name) {
   SmallVector<std::string> names;
   for (const target::Backend *backend : getBackends()) {

@@ -15,6 +15,10 @@ llvm::ArrayRef<const target::Backend *> getBackends();
 /// The backend that serves `target`, the attribute of a machine; there must be one.
 const target::Backend &getBackend(mlir::Attribute target);
 
+/// Enters in `registry` what a context must know of the machines of all backends, so that they can be read, and asked
+/// for schedules. Sessions have it.
+void registerMachines(mlir::DialectRegistry &registry);
+
 /// The machine that `name` means, as the attribute that passes read: "cpu" and "auto" are this CPU (`#attn.cpu`);
 /// "nvptx:sm_90a" is a GPU of that architecture (`#attn.gpu`), which need not be here, and "nvptx" the one that is
 /// compiled for by default. An error names what there is.

@@ -3,8 +3,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/jit/ScheduleTableFile.h"
+#include "codegen/gpu/ScheduleTables.h"
 #include "mlir/Parser/Parser.h"
-#include "passes/attn/ScheduleTables.h"
 #include "runtime/jit/InputFile.h"
 #include "runtime/jit/Session.h"
 #include "runtime/jit/SpecText.h"
@@ -32,7 +32,7 @@ image::Result<SmallVector<Attribute>> jit::readScheduleTables(StringRef path, ll
   auto module = parseSourceFile<ModuleOp>(sources, ParserConfig(context));
   if (!module)
     return reported();
-  FailureOr<SmallVector<attn::ScheduleTableAttr>> tables = attn::readScheduleTables(*module);
+  FailureOr<SmallVector<attn::ScheduleTableAttr>> tables = attnc::gpu::readScheduleTables(*module);
   if (failed(tables))
     return reported();
   return SmallVector<Attribute>(tables->begin(), tables->end());

@@ -7,6 +7,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/attn/DeriveBackward.h"
+#include "runtime/jit/CompileTarget.h"
 #include "runtime/jit/SpecCheck.h"
 #include "runtime/jit/SpecText.h"
 
@@ -20,6 +21,9 @@ Session::Session(llvm::raw_ostream &diagnostics)
     : mlirContext(MLIRContext::Threading::DISABLED), diagnostics(diagnostics) {
   // The line of the spec shows the place; the operation in MLIR's generic form would bury it.
   mlirContext.printOpOnDiagnostic(false);
+  DialectRegistry machines;
+  registerMachines(machines);
+  mlirContext.appendDialectRegistry(machines);
   mlirContext.loadDialect<attn::AttnDialect, arith::ArithDialect, func::FuncDialect, math::MathDialect>();
 }
 

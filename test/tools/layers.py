@@ -15,7 +15,7 @@ LAYERS = [
     ["passes/tile", "passes/attn-to-tile"],
     ["passes"],
     ["codegen/image", "runtime/include"],
-    ["codegen/describe", "codegen/target", "codegen/llvm"],
+    ["codegen/describe", "codegen/gpu", "codegen/target", "codegen/llvm"],
     ["codegen/cpu", "codegen/nvptx", "codegen/sim", "codegen/shared"],
     ["codegen/nvrtc"],
     ["runtime"],

@@ -25,6 +25,7 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Pipelines.h"
+#include "runtime/jit/CompileTarget.h"
 #include "tools/attnc-main/Tools.h"
 
 using namespace mlir;
@@ -34,6 +35,7 @@ void attnc::tools::registerAllDialects(DialectRegistry &registry) {
                   cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
                   memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect, vector::VectorDialect>();
   func::registerAllExtensions(registry);
+  jit::registerMachines(registry);
 }
 
 void attnc::tools::registerAllPasses() {

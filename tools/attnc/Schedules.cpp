@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "codegen/gpu/ScheduleTables.h"
 #include "mlir/Parser/Parser.h"
-#include "passes/attn/ScheduleTables.h"
 #include "runtime/jit/CompileTarget.h"
 #include "runtime/jit/InputFile.h"
 #include "runtime/jit/ScheduleTableFile.h"
@@ -16,13 +16,13 @@ using namespace attnc::cli;
 using image::Result;
 
 /// Whether kernels for `gpu` ask a table of `file`; those for any GPU ask all.
-static bool isAsked(const attn::ScheduleFile &file, attn::GpuTargetAttr gpu, mlir::MLIRContext *context) {
+static bool isAsked(const attnc::gpu::ScheduleFile &file, attn::GpuTargetAttr gpu, mlir::MLIRContext *context) {
   if (!gpu)
     return true;
   auto module = mlir::parseSourceString<mlir::ModuleOp>(file.text, mlir::ParserConfig(context), file.name);
   if (!module)
     return false;
-  mlir::FailureOr<llvm::SmallVector<attn::ScheduleTableAttr>> tables = attn::readScheduleTables(*module);
+  mlir::FailureOr<llvm::SmallVector<attn::ScheduleTableAttr>> tables = attnc::gpu::readScheduleTables(*module);
   return mlir::succeeded(tables) && llvm::any_of(*tables, [&](attn::ScheduleTableAttr table) {
            return table.isForAll() || table.names(gpu.getArch());
          });
@@ -51,7 +51,7 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
     llvm::outs() << (*file)->getBuffer() << '\n';
   }
   llvm::StringRef between = "";
-  for (const attn::ScheduleFile &file : attn::getScheduleFiles())
+  for (const attnc::gpu::ScheduleFile &file : attnc::gpu::getScheduleFiles())
     if (isAsked(file, gpu, &session.context())) {
       llvm::outs() << between << file.text;
       between = "\n";

@@ -5,13 +5,13 @@
 // the check of a schedule, and `tile-allocate-shared`, which lays the buffers out.
 //===----------------------------------------------------------------------===//
 
+#include "codegen/gpu/GpuScheduleParts.h"
 #include "codegen/target/NvidiaGpu.h"
 #include "dialect/attn/AttnOps.h"
 #include "dialect/attn/TargetInterface.h"
 #include "dialect/tile/TileOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipelines.h"
-#include "passes/attn/GpuScheduleParts.h"
 #include "runtime/jit/Compile.h"
 #include "test/unit/jit/JitTestSupport.h"
 #include "llvm/ADT/MapVector.h"
@@ -75,7 +75,8 @@ static void compare(OpenSpec &spec, const KernelFunction &function, llvm::String
     // Barriers count by what they take at most. Gradients may take less: programs around the one of all gradients have
     // hardly any tiles in shared memory, and not each has both statistics of its rows.
     if (isForward)
-      EXPECT_LE(asked[pipeline], bytes + barrierBytes) << "a schedule is refused for memory that nothing takes";
+      EXPECT_LE(asked[pipeline], bytes + attnc::gpu::barrierBytes)
+          << "a schedule is refused for memory that nothing takes";
   }
 }
 

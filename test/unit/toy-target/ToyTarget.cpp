@@ -52,6 +52,8 @@ constexpr Stage stages[] = {{"listing", false}};
 
 class ToyBackend : public target::Backend {
 public:
+  void registerMachines(DialectRegistry &registry) const override { registry.insert<ToyDialect>(); }
+
   std::optional<Result<Attribute>> parse(MLIRContext *context, StringRef name) const override {
     if (name != "toy")
       return std::nullopt;

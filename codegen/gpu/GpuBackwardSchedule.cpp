@@ -2,18 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "passes/attn/GpuBackwardSchedule.h"
+#include "codegen/gpu/GpuBackwardSchedule.h"
+#include "codegen/gpu/GpuKernelTraits.h"
+#include "codegen/gpu/GpuScheduleParts.h"
+#include "codegen/gpu/ScheduleTables.h"
 #include "dialect/attn/CapturedGradients.h"
 #include "dialect/attn/LaunchSizes.h"
 #include "dialect/attn/PipelineFields.h"
 #include "passes/attn/ElementRegisters.h"
-#include "passes/attn/GpuKernelTraits.h"
-#include "passes/attn/GpuScheduleParts.h"
 #include "passes/attn/QuerySums.h"
-#include "passes/attn/ScheduleTables.h"
 
 using namespace mlir;
 using namespace attnc::attn;
+using namespace attnc::gpu;
 
 namespace {
 
@@ -279,7 +280,7 @@ SmallVector<Program> GradientTiles::findKeyPrograms() {
   return {Program::Dk, Program::Dv};
 }
 
-SmallVector<ScheduleAttr> attnc::attn::selectBackwardSchedules(BackwardOp op, GpuTargetAttr target) {
+SmallVector<ScheduleAttr> attnc::gpu::selectBackwardSchedules(BackwardOp op, GpuTargetAttr target) {
   GradientTiles tiles(op, target);
   SmallVector<ScheduleAttr> schedules;
   bool hasAll = true; // whether each program so far has schedules
@@ -357,7 +358,7 @@ static LogicalResult checkRoles(BackwardOp op, ScheduleAttr schedule, GpuTargetA
   return checkRegistersOfRoles(op, pipeline, target);
 }
 
-LogicalResult attnc::attn::checkBackwardSchedule(BackwardOp op, ScheduleAttr schedule, GpuTargetAttr target) {
+LogicalResult attnc::gpu::checkBackwardSchedule(BackwardOp op, ScheduleAttr schedule, GpuTargetAttr target) {
   GradientTiles tiles(op, target);
   PipelineAttr pipeline = schedule.getPipeline();
   if (!pipeline)

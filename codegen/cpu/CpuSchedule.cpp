@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "passes/attn/CpuSchedule.h"
+#include "codegen/cpu/CpuSchedule.h"
 #include "dialect/attn/CapturedGradients.h"
 #include "dialect/attn/TargetInterface.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -148,7 +148,7 @@ struct CpuTargetModel : TargetInterface::ExternalModel<CpuTargetModel, CpuTarget
 };
 } // namespace
 
-void attnc::attn::registerCpuSchedules(DialectRegistry &registry) {
+void attnc::cpu::registerSchedules(DialectRegistry &registry) {
   registry.addExtension(
       +[](MLIRContext *context, AttnDialect *) { CpuTargetAttr::attachInterface<CpuTargetModel>(*context); });
 }

@@ -2,58 +2,58 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "passes/attn/GpuScheduleParts.h"
+#include "codegen/gpu/GpuScheduleParts.h"
 #include "dialect/tile/SharedLayout.h"
 
 using namespace mlir;
 using namespace attnc;
 using namespace attnc::attn;
+using namespace attnc::gpu;
 
 static int64_t getElementBits(KernelOpInterface kernel) {
   return cast<RankedTensorType>(kernel.getQuery().getType()).getElementTypeBitWidth();
 }
 
-bool attnc::attn::usesWarpgroups(KernelOpInterface kernel, GpuTargetAttr target) {
+bool attnc::gpu::usesWarpgroups(KernelOpInterface kernel, GpuTargetAttr target) {
   if (kernel.isPaged() && kernel.getPageRows() % tile::SharedLayout::rowsTogether != 0)
     return false;
   return target.getWarpgroupMma() && target.getTensorCopies() && getElementBits(kernel) == 16;
 }
 
-bool attnc::attn::mayHavePanel(PipelineAttr pipeline, int64_t rows) {
+bool attnc::gpu::mayHavePanel(PipelineAttr pipeline, int64_t rows) {
   return rows == warpgroupRows || (pipeline.getStaging() == Staging::CpAsync && rows == wideRows);
 }
 
-int64_t attnc::attn::getSectionBytes(KernelOpInterface kernel, GpuTargetAttr target) {
+int64_t attnc::gpu::getSectionBytes(KernelOpInterface kernel, GpuTargetAttr target) {
   return kernel.getMask().empty() ? 0 : target.getL2Bytes() / 5 * 3;
 }
 
-int64_t attnc::attn::getSharedRowBytes(KernelOpInterface kernel, int64_t dims) {
+int64_t attnc::gpu::getSharedRowBytes(KernelOpInterface kernel, int64_t dims) {
   return tile::SharedLayout::countRowBytes(dims, getElementBits(kernel));
 }
 
-int64_t attnc::attn::getSharedRowBytesOfParts(int64_t dims) {
+int64_t attnc::gpu::getSharedRowBytesOfParts(int64_t dims) {
   constexpr int64_t partBits = 16;
   return tile::floatParts * tile::SharedLayout::countRowBytes(dims, partBits);
 }
 
-bool attnc::attn::multipliesParts(KernelOpInterface kernel) {
+bool attnc::gpu::multipliesParts(KernelOpInterface kernel) {
   return getElementBits(kernel) == 32 && !kernel.mayRoundToTf32();
 }
 
-bool attnc::attn::sharesAsBefore(GpuTargetAttr target, int64_t before, int64_t after) {
+bool attnc::gpu::sharesAsBefore(GpuTargetAttr target, int64_t before, int64_t after) {
   auto count = [&](int64_t bytes) { return std::min<int64_t>(2, target.getSharedBytes() / (bytes + barrierBytes)); };
   return count(after) > 0 && count(after) == count(before);
 }
 
 /// Registers that each thread of a block starts with where so many warpgroups share those of a multiprocessor: whole
 /// eights. Roles exchange what is theirs then (PTX ISA 9.7.19.5, setmaxnreg), and wait for ever for what nobody had.
-int64_t attnc::attn::getRegistersAtStart(GpuTargetAttr target, int64_t warpgroups) {
+int64_t attnc::gpu::getRegistersAtStart(GpuTargetAttr target, int64_t warpgroups) {
   constexpr int64_t unit = 8;
   return target.getRegisters() / (warpgroups * warpgroupThreads) / unit * unit;
 }
 
-LogicalResult attnc::attn::checkRegistersOfRoles(KernelOpInterface kernel, PipelineAttr pipeline,
-                                                 GpuTargetAttr target) {
+LogicalResult attnc::gpu::checkRegistersOfRoles(KernelOpInterface kernel, PipelineAttr pipeline, GpuTargetAttr target) {
   int64_t consumers = pipeline.getConsumers(), threads = (consumers + 1) * warpgroupThreads;
   int64_t has = threads * getRegistersAtStart(target, consumers + 1);
   int64_t needs = warpgroupThreads * (pipeline.getProducerRegisters() + consumers * pipeline.getConsumerRegisters());

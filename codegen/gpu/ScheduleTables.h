@@ -5,15 +5,13 @@
 // along (docs/rationale/schedules.md). Here is what asks them.
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_PASSES_ATTN_SCHEDULETABLES_H
-#define ATTNC_PASSES_ATTN_SCHEDULETABLES_H
+#ifndef ATTNC_CODEGEN_GPU_SCHEDULETABLES_H
+#define ATTNC_CODEGEN_GPU_SCHEDULETABLES_H
 
 #include "dialect/attn/AttnOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
-namespace attnc::attn {
-
-class AttnDialect;
+namespace attnc::gpu {
 
 /// A file of tables, as it was built in.
 struct ScheduleFile {
@@ -26,42 +24,42 @@ llvm::ArrayRef<ScheduleFile> getScheduleFiles();
 
 /// The tables of a file: `module` is to hold operations `attn.schedule_table` and nothing else. What else there is is
 /// an error in its place.
-mlir::FailureOr<llvm::SmallVector<ScheduleTableAttr>> readScheduleTables(mlir::ModuleOp module);
+mlir::FailureOr<llvm::SmallVector<attn::ScheduleTableAttr>> readScheduleTables(mlir::ModuleOp module);
 
 /// Lets contexts keep the tables that are built in, once they have been read.
-void addBuiltInTables(AttnDialect &dialect);
+void addBuiltInTables(attn::AttnDialect &dialect);
 
 /// The tables that have schedules of `kernel` on `target` with `staging`.
 class ScheduleTables {
 public:
   /// Looks at `kernel` once. The passes before `attn-select-schedule` have been there.
-  ScheduleTables(KernelOpInterface kernel, GpuTargetAttr target, Staging staging);
+  ScheduleTables(attn::KernelOpInterface kernel, attn::GpuTargetAttr target, attn::Staging staging);
 
   /// The entries for `program`, in the order in which they are asked: launches have the first that is for their sizes.
   /// Those that the kernel would have if it were of the kind `other`, where that is given.
-  llvm::SmallVector<EntryAttr> find(Program program, std::optional<KernelKind> other = {}) const;
+  llvm::SmallVector<attn::EntryAttr> find(attn::Program program, std::optional<attn::KernelKind> other = {}) const;
 
   /// What elements take of registers; null where no table says.
-  RegisterCostsAttr getCosts() const;
+  attn::RegisterCostsAttr getCosts() const;
   /// Up to how many queries of ungrouped heads keys are split; 0 where no table says.
   int64_t getSplitQueries() const;
   /// Up to how many queries tiles hold several heads; 0 where no table says.
   int64_t getPackedQueries() const;
   /// Registers of a thread that the tiles and elements of `entry` may take.
-  double getRegisters(EntryAttr entry) const;
+  double getRegisters(attn::EntryAttr entry) const;
   /// What decides about the kernel's steps first.
-  KernelKind getKind() const { return kind; }
+  attn::KernelKind getKind() const { return kind; }
 
 private:
-  bool matches(KernelsAttr kernels, KernelKind kind) const;
+  bool matches(attn::KernelsAttr kernels, attn::KernelKind kind) const;
 
-  llvm::SmallVector<ScheduleTableAttr> tables;
+  llvm::SmallVector<attn::ScheduleTableAttr> tables;
   /// What `#attn.kernels` asks of the kernel.
-  KernelKind kind;
+  attn::KernelKind kind;
   int64_t bits, dim, valueDim;
   bool isMasked, isWindow, isOfFunctions;
 };
 
-} // namespace attnc::attn
+} // namespace attnc::gpu
 
-#endif // ATTNC_PASSES_ATTN_SCHEDULETABLES_H
+#endif // ATTNC_CODEGEN_GPU_SCHEDULETABLES_H

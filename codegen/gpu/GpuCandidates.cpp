@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "passes/attn/GpuCandidates.h"
+#include "codegen/gpu/GpuCandidates.h"
+#include "codegen/gpu/GpuScheduleParts.h"
 #include "dialect/attn/PipelineFields.h"
-#include "passes/attn/GpuScheduleParts.h"
 
 using namespace mlir;
 using namespace attnc::attn;
+using namespace attnc::gpu;
 
 namespace {
 
@@ -160,8 +161,8 @@ static void enumerateParts(ScheduleAttr base, SmallVectorImpl<ScheduleAttr> &sch
         schedules.push_back(schedule.withSplitBlocks(others));
 }
 
-SmallVector<ScheduleAttr> attnc::attn::enumerateGpuSchedules(KernelOpInterface kernel, ScheduleAttr base,
-                                                             GpuTargetAttr target) {
+SmallVector<ScheduleAttr> attnc::gpu::enumerateGpuSchedules(KernelOpInterface kernel, ScheduleAttr base,
+                                                            GpuTargetAttr target) {
   SmallVector<ScheduleAttr> schedules;
   Fields fields(base);
   // Sinks and sums are few, and what comes before and after one program of all gradients takes no products.

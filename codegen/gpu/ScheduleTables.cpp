@@ -2,25 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "passes/attn/ScheduleTables.h"
+#include "codegen/gpu/ScheduleTables.h"
+#include "codegen/gpu/GpuKernelTraits.h"
+#include "codegen/gpu/schedules/Gpu.h"
+#include "codegen/gpu/schedules/Sm90a.h"
 #include "dialect/attn/AttnDialect.h"
 #include "mlir/IR/DialectInterface.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/attn/ElementRegisters.h"
-#include "passes/attn/GpuKernelTraits.h"
-#include "passes/attn/schedules/Gpu.h"
-#include "passes/attn/schedules/Sm90a.h"
 #include <mutex>
 
 using namespace mlir;
 using namespace attnc::attn;
+using namespace attnc::gpu;
 
-ArrayRef<ScheduleFile> attnc::attn::getScheduleFiles() {
+ArrayRef<ScheduleFile> attnc::gpu::getScheduleFiles() {
   static const ScheduleFile files[] = {{"sm_90a.mlir", schedulesOfSm90a}, {"gpu.mlir", schedulesOfGpus}};
   return files;
 }
 
-FailureOr<SmallVector<ScheduleTableAttr>> attnc::attn::readScheduleTables(ModuleOp module) {
+FailureOr<SmallVector<ScheduleTableAttr>> attnc::gpu::readScheduleTables(ModuleOp module) {
   SmallVector<ScheduleTableAttr> tables;
   for (Operation &op : *module.getBody()) {
     auto table = dyn_cast<ScheduleTableOp>(op);
@@ -60,7 +61,7 @@ private:
 
 } // namespace
 
-void attnc::attn::addBuiltInTables(AttnDialect &dialect) { dialect.addInterfaces<BuiltInTables>(); }
+void attnc::gpu::addBuiltInTables(AttnDialect &dialect) { dialect.addInterfaces<BuiltInTables>(); }
 
 /// The kind of `kernel`, whose elements take registers of their own as `costs` say.
 static KernelKind findKind(KernelOpInterface kernel, RegisterCostsAttr costs) {

@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "passes/attn/GpuWarpSchedule.h"
+#include "codegen/gpu/GpuWarpSchedule.h"
+#include "codegen/gpu/GpuKernelTraits.h"
+#include "codegen/gpu/GpuScheduleParts.h"
 #include "dialect/attn/LaunchSizes.h"
 #include "dialect/attn/PipelineFields.h"
 #include "passes/attn/ElementRegisters.h"
-#include "passes/attn/GpuKernelTraits.h"
-#include "passes/attn/GpuScheduleParts.h"
 
 using namespace mlir;
 using namespace attnc::attn;
+using namespace attnc::gpu;
 
 /// The schedule of `entry` with this step, and with so many heads of a tile, for launches of the entry's sizes.
 static ScheduleAttr getSchedule(KernelOpInterface kernel, GpuTargetAttr target, EntryAttr entry, TileStep step,
@@ -94,12 +95,12 @@ static SmallVector<ScheduleAttr> select(KernelOpInterface kernel, const Schedule
   return schedules;
 }
 
-SmallVector<ScheduleAttr> attnc::attn::selectWarps(KernelOpInterface kernel, const ScheduleTables &tables,
-                                                   GpuTargetAttr target) {
+SmallVector<ScheduleAttr> attnc::gpu::selectWarps(KernelOpInterface kernel, const ScheduleTables &tables,
+                                                  GpuTargetAttr target) {
   return select(kernel, tables, target, /*heads=*/1, /*mayBeWide=*/true);
 }
 
-SmallVector<ScheduleAttr> attnc::attn::selectWarpsOfFew(KernelOpInterface kernel, const ScheduleTables &tables,
-                                                        GpuTargetAttr target, int64_t heads) {
+SmallVector<ScheduleAttr> attnc::gpu::selectWarpsOfFew(KernelOpInterface kernel, const ScheduleTables &tables,
+                                                       GpuTargetAttr target, int64_t heads) {
   return select(kernel, tables, target, heads, /*mayBeWide=*/false);
 }

@@ -5,17 +5,17 @@
 // memory.
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_PASSES_ATTN_GPUKERNELTRAITS_H
-#define ATTNC_PASSES_ATTN_GPUKERNELTRAITS_H
+#ifndef ATTNC_CODEGEN_GPU_GPUKERNELTRAITS_H
+#define ATTNC_CODEGEN_GPU_GPUKERNELTRAITS_H
 
 #include "dialect/attn/AttnOps.h"
 #include "dialect/attn/Coordinates.h"
 
-namespace attnc::attn {
+namespace attnc::gpu {
 
 /// Bytes of shared memory of a schedule's tiles, and the sum as text.
 struct SharedUse {
-  KernelOpInterface kernel;
+  attn::KernelOpInterface kernel;
   int64_t bytes = 0;
   std::string sum;
 
@@ -26,45 +26,46 @@ struct SharedUse {
 };
 
 /// What the tiles of `kernel` take by `schedule`.
-SharedUse getSharedUse(KernelOpInterface kernel, ScheduleAttr schedule);
+SharedUse getSharedUse(attn::KernelOpInterface kernel, attn::ScheduleAttr schedule);
 
 /// Whether so many blocks of `schedule` find room on a multiprocessor.
-bool fitsShared(KernelOpInterface kernel, ScheduleAttr schedule, GpuTargetAttr target, int64_t blocks);
+bool fitsShared(attn::KernelOpInterface kernel, attn::ScheduleAttr schedule, attn::GpuTargetAttr target,
+                int64_t blocks);
 
 /// Tiles of 16 bits that scores read by query and key, which the copy engine may bring: along the last dimension of
 /// their tensors no packed sequences lie. Not fewer than those that it does (passes/tile/StageCaptures.cpp).
-int64_t countCapturedTiles(KernelOpInterface kernel);
+int64_t countCapturedTiles(attn::KernelOpInterface kernel);
 
 /// Whether scores read a tile for each head that may be one for all batch entries.
-bool mayShareCapturesOverBatch(KernelOpInterface kernel);
+bool mayShareCapturesOverBatch(attn::KernelOpInterface kernel);
 
 /// The head dim of a tensor of `kernel`'s, and the largest of all.
 int64_t getDims(mlir::Value tensor);
-int64_t getLargestDims(KernelOpInterface kernel);
+int64_t getLargestDims(attn::KernelOpInterface kernel);
 
 /// The type of queries, keys and values.
-mlir::Type getOperandType(KernelOpInterface kernel);
+mlir::Type getOperandType(attn::KernelOpInterface kernel);
 
 /// Whether only data says which steps the mask keeps, of keys or of queries. Looking in every step, in every role,
 /// costs more than it saves: products stop overlapping with what comes after them. It is for masks that read so many
 /// tensors that a block mask has no room for a warp's steps.
-bool needsBlockMask(KernelOpInterface kernel, Coordinate columns = Coordinate::Key);
+bool needsBlockMask(attn::KernelOpInterface kernel, attn::Coordinate columns = attn::Coordinate::Key);
 
 /// Whether the kernel starts while its block mask is still being computed, which hides what a launch takes.
-bool startsEarly(KernelOpInterface kernel, GpuTargetAttr target);
+bool startsEarly(attn::KernelOpInterface kernel, attn::GpuTargetAttr target);
 
 /// Whether functions of scores keep their unit busier than products keep the tensor cores. Consumers then gain nothing
 /// from taking turns.
-bool isBoundByFunctions(KernelOpInterface kernel);
+bool isBoundByFunctions(attn::KernelOpInterface kernel);
 
 /// Whether the mask also drops keys that are far before a query: consumers then visit few keys for each tile, and have
 /// no use for turns.
-bool hasWindow(KernelOpInterface kernel);
+bool hasWindow(attn::KernelOpInterface kernel);
 
 /// Whether it drops those before the chunk of the query, as local attention by chunks does: all queries of a chunk
 /// begin with the same key, found by a division, so that stretches are as long as a causal mask's are.
-bool hasChunks(KernelOpInterface kernel);
+bool hasChunks(attn::KernelOpInterface kernel);
 
-} // namespace attnc::attn
+} // namespace attnc::gpu
 
-#endif // ATTNC_PASSES_ATTN_GPUKERNELTRAITS_H
+#endif // ATTNC_CODEGEN_GPU_GPUKERNELTRAITS_H

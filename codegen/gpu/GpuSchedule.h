@@ -2,18 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_PASSES_ATTN_GPUSCHEDULE_H
-#define ATTNC_PASSES_ATTN_GPUSCHEDULE_H
+#ifndef ATTNC_CODEGEN_GPU_GPUSCHEDULE_H
+#define ATTNC_CODEGEN_GPU_GPUSCHEDULE_H
 
 namespace mlir {
 class DialectRegistry;
 } // namespace mlir
 
-namespace attnc::attn {
+namespace attnc::gpu {
 
 /// Gives `#attn.gpu` its `TargetInterface` (docs/rationale/hopper-schedule.md).
-void registerGpuSchedules(mlir::DialectRegistry &registry);
+void registerSchedules(mlir::DialectRegistry &registry);
 
-} // namespace attnc::attn
+} // namespace attnc::gpu
 
-#endif // ATTNC_PASSES_ATTN_GPUSCHEDULE_H
+#endif // ATTNC_CODEGEN_GPU_GPUSCHEDULE_H

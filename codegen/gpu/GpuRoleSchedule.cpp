@@ -2,16 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "passes/attn/GpuRoleSchedule.h"
+#include "codegen/gpu/GpuRoleSchedule.h"
+#include "codegen/gpu/GpuKernelTraits.h"
+#include "codegen/gpu/GpuScheduleParts.h"
 #include "dialect/attn/PipelineFields.h"
 #include "passes/attn/ElementRegisters.h"
-#include "passes/attn/GpuKernelTraits.h"
-#include "passes/attn/GpuScheduleParts.h"
 #include "passes/attn/PackableHeads.h"
 #include "passes/attn/ScoreRange.h"
 
 using namespace mlir;
 using namespace attnc::attn;
+using namespace attnc::gpu;
 
 namespace {
 
@@ -64,7 +65,7 @@ private:
 /// and loses digits from 14 below it on. bf16 has range to spare, which values need as well; under dropout its weights
 /// must not grow far. Sinks may be far above all logits, whose weights then have none to spare, and scores within
 /// limits take all of the range themselves, whatever the schedule says.
-Headroom attnc::attn::findHeadroom(KernelOpInterface kernel) {
+Headroom attnc::gpu::findHeadroom(KernelOpInterface kernel) {
   constexpr int64_t most = 60, mostOfHalf = 8;
   if (!isa<ForwardOp>(kernel.getOperation()) || findNarrowRange(kernel))
     return {0, most, ""};
@@ -75,13 +76,13 @@ Headroom attnc::attn::findHeadroom(KernelOpInterface kernel) {
   return kernel.getSeed() ? Headroom{0, 0, " for bf16 under dropout"} : Headroom{40, most, ""};
 }
 
-bool attnc::attn::isSplittable(KernelOpInterface kernel, const ScheduleTables &tables, int64_t heads) {
+bool attnc::gpu::isSplittable(KernelOpInterface kernel, const ScheduleTables &tables, int64_t heads) {
   int64_t rows = kernel.getQueryRows();
   return isa<ForwardOp>(kernel.getOperation()) && !needsBlockMask(kernel) && !hasWindow(kernel) &&
          (heads > 1 || (!ShapedType::isDynamic(rows) && rows <= tables.getSplitQueries()));
 }
 
-ScheduleAttr attnc::attn::splitOverBlocks(ScheduleAttr schedule, GpuTargetAttr target) {
+ScheduleAttr attnc::gpu::splitOverBlocks(ScheduleAttr schedule, GpuTargetAttr target) {
   bool hasRoles = schedule.getPipeline().getStaging() == Staging::Tma;
   return schedule.withSplitBlocks((hasRoles ? 1 : 2) * target.getMultiprocessors());
 }
@@ -187,8 +188,8 @@ ScheduleAttr RoleFitter::fitFew(EntryAttr entry, int64_t heads) {
                          target);
 }
 
-SmallVector<ScheduleAttr> attnc::attn::selectRoles(KernelOpInterface kernel, const ScheduleTables &tables,
-                                                   GpuTargetAttr target) {
+SmallVector<ScheduleAttr> attnc::gpu::selectRoles(KernelOpInterface kernel, const ScheduleTables &tables,
+                                                  GpuTargetAttr target) {
   RoleFitter fitter(kernel, tables, target);
   SmallVector<ScheduleAttr> schedules;
   KernelKind kind = tables.getKind();

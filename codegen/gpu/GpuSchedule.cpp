@@ -2,21 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "passes/attn/GpuSchedule.h"
+#include "codegen/gpu/GpuSchedule.h"
+#include "codegen/gpu/GpuBackwardSchedule.h"
+#include "codegen/gpu/GpuCandidates.h"
+#include "codegen/gpu/GpuKernelTraits.h"
+#include "codegen/gpu/GpuRoleSchedule.h"
+#include "codegen/gpu/GpuScheduleParts.h"
+#include "codegen/gpu/GpuWarpSchedule.h"
 #include "dialect/attn/AttnDialect.h"
 #include "dialect/attn/TargetInterface.h"
 #include "dialect/tile/TensorBox.h"
 #include "mlir/IR/DialectRegistry.h"
-#include "passes/attn/GpuBackwardSchedule.h"
-#include "passes/attn/GpuCandidates.h"
-#include "passes/attn/GpuKernelTraits.h"
-#include "passes/attn/GpuRoleSchedule.h"
-#include "passes/attn/GpuScheduleParts.h"
-#include "passes/attn/GpuWarpSchedule.h"
 #include "passes/attn/PackableHeads.h"
 
 using namespace mlir;
 using namespace attnc::attn;
+using namespace attnc::gpu;
 
 /// The schedules of `kernel` on `target`: by roles where it has products of warpgroups and tables know of them, else by
 /// warps.
@@ -142,7 +143,7 @@ struct GpuTargetModel : TargetInterface::ExternalModel<GpuTargetModel, GpuTarget
 };
 } // namespace
 
-void attnc::attn::registerGpuSchedules(DialectRegistry &registry) {
+void attnc::gpu::registerSchedules(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, AttnDialect *dialect) {
     GpuTargetAttr::attachInterface<GpuTargetModel>(*context);
     addBuiltInTables(*dialect);

@@ -5,23 +5,23 @@
 // (docs/rationale/warps.md).
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_PASSES_ATTN_GPUWARPSCHEDULE_H
-#define ATTNC_PASSES_ATTN_GPUWARPSCHEDULE_H
+#ifndef ATTNC_CODEGEN_GPU_GPUWARPSCHEDULE_H
+#define ATTNC_CODEGEN_GPU_GPUWARPSCHEDULE_H
 
-#include "passes/attn/ScheduleTables.h"
+#include "codegen/gpu/ScheduleTables.h"
 
-namespace attnc::attn {
+namespace attnc::gpu {
 
 /// The schedules of `kernel` for many queries: of launches of each size, that of the first entry that there is room
 /// for. None where no table has any.
-llvm::SmallVector<ScheduleAttr> selectWarps(KernelOpInterface kernel, const ScheduleTables &tables,
-                                            GpuTargetAttr target);
+llvm::SmallVector<attn::ScheduleAttr> selectWarps(attn::KernelOpInterface kernel, const ScheduleTables &tables,
+                                                  attn::GpuTargetAttr target);
 
 /// Its schedules for few queries, of which tiles hold `heads` heads: of entries whose tiles have the rows of one
 /// warpgroup.
-llvm::SmallVector<ScheduleAttr> selectWarpsOfFew(KernelOpInterface kernel, const ScheduleTables &tables,
-                                                 GpuTargetAttr target, int64_t heads);
+llvm::SmallVector<attn::ScheduleAttr> selectWarpsOfFew(attn::KernelOpInterface kernel, const ScheduleTables &tables,
+                                                       attn::GpuTargetAttr target, int64_t heads);
 
-} // namespace attnc::attn
+} // namespace attnc::gpu
 
-#endif // ATTNC_PASSES_ATTN_GPUWARPSCHEDULE_H
+#endif // ATTNC_CODEGEN_GPU_GPUWARPSCHEDULE_H

@@ -2,18 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_PASSES_ATTN_CPUSCHEDULE_H
-#define ATTNC_PASSES_ATTN_CPUSCHEDULE_H
+#ifndef ATTNC_CODEGEN_CPU_CPUSCHEDULE_H
+#define ATTNC_CODEGEN_CPU_CPUSCHEDULE_H
 
 namespace mlir {
 class DialectRegistry;
 } // namespace mlir
 
-namespace attnc::attn {
+namespace attnc::cpu {
 
 /// Gives `#attn.cpu` its `TargetInterface` (docs/rationale/cpu-kernel.md).
-void registerCpuSchedules(mlir::DialectRegistry &registry);
+void registerSchedules(mlir::DialectRegistry &registry);
 
-} // namespace attnc::attn
+} // namespace attnc::cpu
 
-#endif // ATTNC_PASSES_ATTN_CPUSCHEDULE_H
+#endif // ATTNC_CODEGEN_CPU_CPUSCHEDULE_H

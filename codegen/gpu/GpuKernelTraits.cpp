@@ -2,22 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "passes/attn/GpuKernelTraits.h"
+#include "codegen/gpu/GpuKernelTraits.h"
+#include "codegen/gpu/GpuScheduleParts.h"
 #include "dialect/attn/RegionOps.h"
 #include "dialect/tile/SharedLayout.h"
 #include "dialect/tile/TensorBox.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
-#include "passes/attn/GpuScheduleParts.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using namespace attnc::attn;
+using namespace attnc::gpu;
 
-int64_t attnc::attn::getDims(Value tensor) { return cast<RankedTensorType>(tensor.getType()).getShape().back(); }
+int64_t attnc::gpu::getDims(Value tensor) { return cast<RankedTensorType>(tensor.getType()).getShape().back(); }
 
-Type attnc::attn::getOperandType(KernelOpInterface kernel) {
+Type attnc::gpu::getOperandType(KernelOpInterface kernel) {
   return cast<RankedTensorType>(kernel.getQuery().getType()).getElementType();
 }
 
@@ -33,7 +34,7 @@ void SharedUse::addParts(StringRef what, int64_t rows, int64_t dims) {
   sum += " + " + std::to_string(size) + " (parts of " + what.str() + ")";
 }
 
-SharedUse attnc::attn::getSharedUse(KernelOpInterface kernel, ScheduleAttr schedule) {
+SharedUse attnc::gpu::getSharedUse(KernelOpInterface kernel, ScheduleAttr schedule) {
   SharedUse use{kernel, 0, {}};
   PipelineAttr pipeline = schedule.getPipeline();
   int64_t dims = kernel.getHeadDim();
@@ -55,7 +56,7 @@ SharedUse attnc::attn::getSharedUse(KernelOpInterface kernel, ScheduleAttr sched
   return use;
 }
 
-int64_t attnc::attn::countCapturedTiles(KernelOpInterface kernel) {
+int64_t attnc::gpu::countCapturedTiles(KernelOpInterface kernel) {
   constexpr unsigned bits = 16;
   int64_t count = 0;
   auto add = [&](LoadOp load) {
@@ -78,7 +79,7 @@ int64_t attnc::attn::countCapturedTiles(KernelOpInterface kernel) {
   return count;
 }
 
-bool attnc::attn::mayShareCapturesOverBatch(KernelOpInterface kernel) {
+bool attnc::gpu::mayShareCapturesOverBatch(KernelOpInterface kernel) {
   auto isShared = [](LoadOp load) {
     llvm::SmallDenseSet<Coordinate> axes; // along which there is more than one element, as far as the type says
     for (int64_t dim = 0; dim < load.getTensor().getType().getRank(); ++dim) {
@@ -94,11 +95,11 @@ bool attnc::attn::mayShareCapturesOverBatch(KernelOpInterface kernel) {
       .wasInterrupted();
 }
 
-bool attnc::attn::fitsShared(KernelOpInterface kernel, ScheduleAttr schedule, GpuTargetAttr target, int64_t blocks) {
+bool attnc::gpu::fitsShared(KernelOpInterface kernel, ScheduleAttr schedule, GpuTargetAttr target, int64_t blocks) {
   return blocks * (getSharedUse(kernel, schedule).bytes + barrierBytes) <= target.getSharedBytes();
 }
 
-int64_t attnc::attn::getLargestDims(KernelOpInterface kernel) {
+int64_t attnc::gpu::getLargestDims(KernelOpInterface kernel) {
   Value value = kernel.getValueOrNull();
   return std::max<int64_t>(kernel.getHeadDim(), value ? getDims(value) : 0);
 }
@@ -126,16 +127,16 @@ static int64_t blockMaskBytesOfStep(KernelOpInterface kernel, Coordinate columns
   return bytes;
 }
 
-bool attnc::attn::needsBlockMask(KernelOpInterface kernel, Coordinate columns) {
+bool attnc::gpu::needsBlockMask(KernelOpInterface kernel, Coordinate columns) {
   return !kernel.getBlocks().empty() &&
          blockMaskBytesOfStep(kernel, columns) * attnc::tile::lanesOfWarp <= attnc::tile::blockMaskMinMaxBytes;
 }
 
-bool attnc::attn::startsEarly(KernelOpInterface kernel, GpuTargetAttr target) {
+bool attnc::gpu::startsEarly(KernelOpInterface kernel, GpuTargetAttr target) {
   return needsBlockMask(kernel) && target.getEarlyStart();
 }
 
-bool attnc::attn::isBoundByFunctions(KernelOpInterface kernel) {
+bool attnc::gpu::isBoundByFunctions(KernelOpInterface kernel) {
   bool found = false;
   kernel.getScore().walk([&](Operation *op) { found |= getFunctionFacts(op).isSlow(); });
   return found;
@@ -146,12 +147,12 @@ static Value getFirstKey(KernelOpInterface kernel) {
   return kernel.getBounds().empty() ? Value() : kernel.getBounds().front().getTerminator()->getOperand(0);
 }
 
-bool attnc::attn::hasWindow(KernelOpInterface kernel) {
+bool attnc::gpu::hasWindow(KernelOpInterface kernel) {
   Value first = getFirstKey(kernel);
   return first && !matchPattern(first, m_Zero());
 }
 
-bool attnc::attn::hasChunks(KernelOpInterface kernel) {
+bool attnc::gpu::hasChunks(KernelOpInterface kernel) {
   if (!hasWindow(kernel))
     return false;
   SetVector<Operation *> slice;

@@ -4,12 +4,12 @@
 // Used by the schedules of forward and of gradients alone.
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_PASSES_ATTN_GPUSCHEDULEPARTS_H
-#define ATTNC_PASSES_ATTN_GPUSCHEDULEPARTS_H
+#ifndef ATTNC_CODEGEN_GPU_GPUSCHEDULEPARTS_H
+#define ATTNC_CODEGEN_GPU_GPUSCHEDULEPARTS_H
 
 #include "dialect/attn/AttnOps.h"
 
-namespace attnc::attn {
+namespace attnc::gpu {
 
 /// Rows of a tile that one warpgroup works on, sixteen a warp. Without roles a warp may have twice as many: what it
 /// loads of a right operand then serves two products.
@@ -23,34 +23,35 @@ inline constexpr int64_t barrierBytes = 1024;
 ///
 /// Not known here: boxes want strides of whole 16 bytes. Tensors without them are copied by a launch
 /// (docs/rationale/strides.md).
-bool usesWarpgroups(KernelOpInterface kernel, GpuTargetAttr target);
+bool usesWarpgroups(attn::KernelOpInterface kernel, attn::GpuTargetAttr target);
 
 /// Bytes of keys and values that are worked on together: those of the heads stay in the cache, with room to spare for
 /// the rest. 0 without a mask: all tiles then take as long.
-int64_t getSectionBytes(KernelOpInterface kernel, GpuTargetAttr target);
+int64_t getSectionBytes(attn::KernelOpInterface kernel, attn::GpuTargetAttr target);
 
 /// Whether a warpgroup may work on `rows` rows by `pipeline`.
-bool mayHavePanel(PipelineAttr pipeline, int64_t rows);
+bool mayHavePanel(attn::PipelineAttr pipeline, int64_t rows);
 
 /// Bytes that a row of `dims` elements of `kernel` takes in shared memory: whole rows of panels
 /// (dialect/tile/SharedLayout.h).
-int64_t getSharedRowBytes(KernelOpInterface kernel, int64_t dims);
+int64_t getSharedRowBytes(attn::KernelOpInterface kernel, int64_t dims);
 /// The same of the parts of such a row, which is of f32.
 int64_t getSharedRowBytesOfParts(int64_t dims);
 
 /// Whether products of `kernel` multiply parts of f32.
-bool multipliesParts(KernelOpInterface kernel);
+bool multipliesParts(attn::KernelOpInterface kernel);
 
 /// Whether as many blocks share a multiprocessor when each takes `after` bytes of shared memory in place of `before`:
 /// two if two did, else one. More than two hide little.
-bool sharesAsBefore(GpuTargetAttr target, int64_t before, int64_t after);
+bool sharesAsBefore(attn::GpuTargetAttr target, int64_t before, int64_t after);
 
 /// Checks that `target` has the registers that the roles of `pipeline` ask for; an error shows the sum.
-mlir::LogicalResult checkRegistersOfRoles(KernelOpInterface kernel, PipelineAttr pipeline, GpuTargetAttr target);
+mlir::LogicalResult checkRegistersOfRoles(attn::KernelOpInterface kernel, attn::PipelineAttr pipeline,
+                                          attn::GpuTargetAttr target);
 
 /// Registers that each thread of a block starts with where so many warpgroups share those of a multiprocessor.
-int64_t getRegistersAtStart(GpuTargetAttr target, int64_t warpgroups);
+int64_t getRegistersAtStart(attn::GpuTargetAttr target, int64_t warpgroups);
 
-} // namespace attnc::attn
+} // namespace attnc::gpu
 
-#endif // ATTNC_PASSES_ATTN_GPUSCHEDULEPARTS_H
+#endif // ATTNC_CODEGEN_GPU_GPUSCHEDULEPARTS_H
