@@ -145,6 +145,7 @@ struct CpuTargetModel : TargetInterface::ExternalModel<CpuTargetModel, CpuTarget
   SmallVector<ScheduleAttr> enumerateSchedules(Attribute target, KernelOpInterface, ScheduleAttr base) const {
     return enumerate(cast<CpuTargetAttr>(target), base);
   }
+  StringRef getMachineName(Attribute target) const { return cast<CpuTargetAttr>(target).getCpu(); }
 };
 } // namespace
 

@@ -140,6 +140,8 @@ struct GpuTargetModel : TargetInterface::ExternalModel<GpuTargetModel, GpuTarget
   SmallVector<ScheduleAttr> enumerateSchedules(Attribute target, KernelOpInterface kernel, ScheduleAttr base) const {
     return enumerateGpuSchedules(kernel, base, cast<GpuTargetAttr>(target));
   }
+  StringRef getMachineName(Attribute target) const { return cast<GpuTargetAttr>(target).getArch(); }
+  int64_t getSharedBytes(Attribute target) const { return cast<GpuTargetAttr>(target).getSharedBytes(); }
 };
 } // namespace
 

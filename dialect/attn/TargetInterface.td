@@ -28,6 +28,10 @@ def Attn_TargetInterface : AttrInterface<"TargetInterface"> {
                     "::llvm::SmallVector<::attnc::attn::ScheduleAttr>", "enumerateSchedules",
                     (ins "::attnc::attn::KernelOpInterface":$kernel, "::attnc::attn::ScheduleAttr":$base), [{}],
                     [{ return {}; }]>,
+    InterfaceMethod<"What errors call the machine.", "::llvm::StringRef", "getMachineName", (ins), [{}],
+                    [{ return "the target"; }]>,
+    InterfaceMethod<"Bytes of memory that the threads of one block can share; 0 where there is no such memory.",
+                    "int64_t", "getSharedBytes", (ins), [{}], [{ return 0; }]>,
   ];
 }
 

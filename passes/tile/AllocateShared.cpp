@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "dialect/attn/TargetInterface.h"
 #include "dialect/tile/SharedLayout.h"
 #include "dialect/tile/TileQueries.h"
 #include "passes/tile/Passes.h"
@@ -59,13 +60,16 @@ struct AllocateShared : attnc::tile::impl::TileAllocateSharedBase<AllocateShared
     }
     program.setSharedBytes(next);
     auto target =
-        program->getParentOfType<ModuleOp>()->getAttrOfType<attnc::attn::GpuTargetAttr>(attnc::attn::targetAttrName);
-    if (target && next > target.getSharedBytes()) {
-      program.emitError() << "needs " << next << " bytes of shared memory (" << sum << (hasRoles ? " and barriers" : "")
-                          << "), but " << target.getArch() << " has " << target.getSharedBytes()
-                          << ": choose smaller tiles or fewer stages";
-      signalPassFailure();
-    }
+        program->getParentOfType<ModuleOp>()->getAttrOfType<attnc::attn::TargetInterface>(attnc::attn::targetAttrName);
+    if (!target || next <= target.getSharedBytes())
+      return;
+    auto error = program.emitError() << "needs " << next << " bytes of shared memory (" << sum
+                                     << (hasRoles ? " and barriers" : "") << "), but " << target.getMachineName();
+    if (int64_t bytes = target.getSharedBytes())
+      error << " has " << bytes << ": choose smaller tiles or fewer stages";
+    else
+      error << " has none: choose a schedule without a pipeline";
+    signalPassFailure();
   }
 };
 } // namespace

@@ -114,3 +114,17 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
     tile.return
   }
 }
+
+// -----
+
+// So is any where the machine has no such memory.
+
+module attributes {attn.target = #attn.cpu<cpu = "znver3", features = "+avx2", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
+  // expected-error@+1 {{needs 16384 bytes of shared memory (16384), but znver3 has none: choose a schedule without a pipeline}}
+  tile.program @none(%tile: index)
+      attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64,
+                  pipeline = #attn.warps<consumers = 1, stages = 1>} {
+    %k = tile.ring : !tile.ring<1 x vector<64x128xbf16>>
+    tile.return
+  }
+}
