@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/capi/CApi.h"
+#include "runtime/Place.h"
 #include "runtime/capi/Compiler.h"
 
 using namespace attnc;
@@ -79,7 +80,7 @@ static Result<attnc_kernel *> load(const attnc_load_options &options) {
   Result<KernelImage> image = image::deserialize({static_cast<const uint8_t *>(options.image), options.image_bytes});
   if (!image)
     return image.takeError();
-  if (image->target.compare(0, 4, "cpu:") == 0)
+  if (runtime::findPlace(image->target) == runtime::Place::Host)
     return toHandle(loadOnCpu(*image));
   Result<int> ordinal = findOrdinal(options.device);
   if (!ordinal)

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/capi/Context.h"
+#include "runtime/Place.h"
 #include "runtime/capi/CApi.h"
 
 #include <unistd.h>
@@ -15,11 +16,8 @@ using image::Result;
 /// The most kernels that stay loaded when nobody else has them.
 static constexpr size_t mostLoaded = 1024;
 
-/// Whether `target` is a kind of GPU: "nvptx", "nvptx:sm_90a", "nvrtc".
-static bool isGpu(const std::string &target) {
-  const std::string kind = target.substr(0, target.find(':'));
-  return kind == "nvptx" || kind == "nvrtc";
-}
+/// Whether kernels of `target` run on a GPU.
+static bool isGpu(const std::string &target) { return runtime::findPlace(target) == runtime::Place::Gpu; }
 
 Context::Context(cache::CacheOptions cache, unsigned threads)
     : remark(cache.remark ? cache.remark : [](const std::string &) {}), cacheDirectory(cache.directory),
@@ -65,7 +63,7 @@ void Context::settle(Wish &wish) {
     std::lock_guard<std::mutex> lock(mutex);
     if (!hasGpu)
       hasGpu = static_cast<bool>(cuda::Device::describeFirst());
-    wish.target = *hasGpu || !getCompiler() ? "nvptx" : "cpu";
+    wish.target = *hasGpu || !getCompiler() ? runtime::gpuTarget : runtime::hostTarget;
   }
   if (!isGpu(wish.target))
     wish.ordinal = 0;
@@ -178,11 +176,11 @@ Result<CompileRequest> Context::makeRequest(std::shared_ptr<const SpecSource> sp
     if (!device)
       return device.takeError();
     request.gpu = *device;
-  } else if (wish.target != "cpu") {
-    return image::Error{"unknown target '" + wish.target +
-                        "'; there are auto, cpu, nvptx, nvptx:ARCH, nvrtc and nvrtc:ARCH"};
+  } else if (!runtime::findPlace(wish.target)) {
+    return image::Error{"unknown target '" + wish.target + "'; there are " + runtime::describePlaces()};
   } else if (!getCompiler()) {
-    return image::Error{"expected a GPU as the target, got 'cpu': this library runs kernels on GPUs alone, libattnc "
+    return image::Error{"expected a GPU as the target, got '" + wish.target +
+                        "': this library runs kernels on GPUs alone, libattnc "
                         "runs them on CPUs too"};
   }
   return request;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Place.h"
 #include "runtime/cache/CacheKey.h"
 #include "runtime/capi/Compiler.h"
 
@@ -21,7 +22,7 @@ std::string capi::describeMachine(const cuda::DeviceFacts &gpu) {
 /// The targets whose machine code runs on `gpu`, the best first: code of an architecture with a letter runs on that one
 /// alone, other code on later ones of its major version.
 static std::vector<std::string> listTargets(const cuda::DeviceFacts &gpu) {
-  const std::string major = "nvptx:sm_" + std::to_string(gpu.major);
+  const std::string major = std::string(runtime::gpuTarget) + ":sm_" + std::to_string(gpu.major);
   std::vector<std::string> targets = {major + std::to_string(gpu.minor) + "a"};
   for (int minor = gpu.minor; minor >= 0; --minor)
     targets.push_back(major + std::to_string(minor));
@@ -36,7 +37,7 @@ Compiled capi::findWithoutCompiler(const CompileRequest &request, KernelCache &c
     requests.push_back(
         cache::keyOf({spec.text, spec.entry, wish, machine, request.schedule, request.backward, choice}));
   const std::vector<std::string> targets =
-      request.gpu && wish == "nvptx" ? listTargets(request.gpu->facts()) : std::vector<std::string>{wish};
+      request.gpu && wish == runtime::gpuTarget ? listTargets(request.gpu->facts()) : std::vector<std::string>{wish};
   for (const std::string &target : targets)
     requests.push_back(cache::keyOf({spec.text, spec.entry, target, "", request.schedule, request.backward}));
   for (const Digest &key : requests)
