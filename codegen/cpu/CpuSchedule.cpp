@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/cpu/CpuSchedule.h"
+#include "codegen/cpu/CpuCodegen.h"
 #include "dialect/attn/CapturedGradients.h"
 #include "dialect/attn/TargetInterface.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -144,6 +145,13 @@ struct CpuTargetModel : TargetInterface::ExternalModel<CpuTargetModel, CpuTarget
   }
   SmallVector<ScheduleAttr> enumerateSchedules(Attribute target, KernelOpInterface, ScheduleAttr base) const {
     return enumerate(cast<CpuTargetAttr>(target), base);
+  }
+  std::string explainSchedule(Attribute target, ScheduleAttr schedule) const {
+    auto cpu = cast<CpuTargetAttr>(target);
+    int64_t sums = schedule.getPanel() / lanes(cpu) * attnc::cpu::columnsTogether(cpu);
+    return (Twine(sums) + " of " + Twine(cpu.getVectorRegisters()) + " vector registers of " +
+            Twine(cpu.getVectorBits()) + " bits hold sums of products")
+        .str();
   }
   StringRef getMachineName(Attribute target) const { return cast<CpuTargetAttr>(target).getCpu(); }
 };

@@ -3,8 +3,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/explain/Explanation.h"
-#include "codegen/cpu/CpuCodegen.h"
 #include "dialect/attn/CapturedGradients.h"
+#include "dialect/attn/TargetInterface.h"
 #include "runtime/cache/CacheDirectory.h"
 #include "runtime/explain/Formula.h"
 #include "runtime/explain/MaskPicture.h"
@@ -75,7 +75,7 @@ void Printer::explainPipeline(attn::ScheduleAttr schedule) {
 /// The schedules of one operation, and what they take of the machine; which of them are for a launch of `sizes`, where
 /// these are known.
 void Printer::explainSchedules(attn::KernelOpInterface op, attn::SizesAttr sizes) {
-  auto cpu = op->getParentOfType<mlir::ModuleOp>()->getAttrOfType<attn::CpuTargetAttr>(attn::targetAttrName);
+  auto target = op->getParentOfType<mlir::ModuleOp>()->getAttrOfType<attn::TargetInterface>(attn::targetAttrName);
   llvm::SmallVector<attn::ScheduleAttr> schedules = op.getSchedules();
   std::set<attn::Program> used;
   for (attn::ScheduleAttr schedule : schedules) {
@@ -102,11 +102,8 @@ void Printer::explainSchedules(attn::KernelOpInterface op, attn::SizesAttr sizes
       line("") << "keys in " << splits << " parts of each row, which a second kernel combines\n";
     else if (int64_t blocks = schedule.getSplitBlocks())
       line("") << "keys in as many parts as " << blocks << " blocks allow; a second kernel combines several\n";
-    if (!cpu)
-      continue;
-    int64_t sums = schedule.getPanel() * 32 / cpu.getVectorBits() * cpu::columnsTogether(cpu);
-    line("") << sums << " of " << cpu.getVectorRegisters() << " vector registers of " << cpu.getVectorBits()
-             << " bits hold sums of products\n";
+    if (std::string taken = target.explainSchedule(schedule); !taken.empty())
+      line("") << taken << '\n';
   }
 }
 
