@@ -25,12 +25,14 @@ public:
   void registerMachines(DialectRegistry &registry) const override { cpu::registerSchedules(registry); }
 
   std::optional<Result<Attribute>> parse(MLIRContext *context, StringRef name) const override {
-    if (name != "cpu" && name != "auto")
+    if (name != getHostName())
       return std::nullopt;
     return Result<Attribute>(target::getHostCpu(context));
   }
 
-  std::string describeNames() const override { return "cpu"; }
+  llvm::StringRef getHostName() const override { return "cpu"; }
+
+  std::string describeNames() const override { return getHostName().str(); }
 
   bool serves(Attribute target) const override { return isa<attn::CpuTargetAttr>(target); }
 

@@ -9,7 +9,7 @@
 
 namespace attnc::cpu {
 
-/// "cpu" and "auto": the CPU that the compiler runs on (`#attn.cpu`). Stages: llvm, asm.
+/// "cpu": the CPU that the compiler runs on (`#attn.cpu`). Stages: llvm, asm.
 const target::Backend &getBackend();
 
 } // namespace attnc::cpu

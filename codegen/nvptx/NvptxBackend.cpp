@@ -45,10 +45,8 @@ class NvptxBackend : public target::Backend {
 public:
   void registerMachines(DialectRegistry &registry) const override { attnc::gpu::registerSchedules(registry); }
 
-  /// The simulator runs programs for the same machines.
   std::optional<Result<Attribute>> parse(MLIRContext *context, StringRef name) const override {
-    StringRef kind = name.split(':').first;
-    if (kind != "nvptx" && kind != "sim")
+    if (name.split(':').first != "nvptx")
       return std::nullopt;
     Result<attn::GpuTargetAttr> gpu = target::parseNvidiaGpu(context, name);
     return gpu ? Result<Attribute>(*gpu) : gpu.takeError();

@@ -51,6 +51,9 @@ public:
                                                               llvm::StringRef name) const = 0;
 
   /// How to write the names that `parse` takes, for messages.
+  /// The name of the machine that the compiler runs on, where this backend makes code for it; else empty.
+  virtual llvm::StringRef getHostName() const { return ""; }
+
   virtual std::string describeNames() const = 0;
 
   /// Whether it makes code for the machine that `target` describes.

@@ -186,15 +186,12 @@ static Result<Opened> open(jit::Session &session, const CompileRequest &request,
   if (!request.schedule.empty())
     if (Status status = jit::setSchedule(request.schedule, "schedule", diagnostics, opened.kernel); !status)
       return status.takeError();
-  opened.target = jit::targetOrHost(&session.context(), {});
   if (request.gpu) {
-    Result<attn::GpuTargetAttr> target =
-        jit::chooseGpuTarget(&session.context(), request.gpu->facts(), getArchitecture(request.target),
-                             StringRef(request.target).starts_with("nvrtc"));
+    Result<attn::GpuTargetAttr> target = jit::chooseGpuTarget(&session.context(), request.gpu->facts(), request.target);
     if (!target)
       return target.takeError();
     opened.target = *target;
-  } else if (request.target != "cpu") {
+  } else {
     Result<Attribute> target = jit::parseTargetAttr(&session.context(), request.target);
     if (!target)
       return target.takeError();

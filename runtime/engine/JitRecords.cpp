@@ -20,7 +20,7 @@ using image::Status;
 std::string engine::nameDevice(const CompileRequest &request, llvm::StringRef cpu) {
   if (request.gpu)
     return tune::nameOfGpu(request.gpu->facts());
-  return request.target == "cpu" ? tune::nameOfCpu(cpu) : "";
+  return request.target == jit::getHostName() ? tune::nameOfCpu(cpu) : "";
 }
 
 std::string engine::describeChoice(const CompileRequest &request, llvm::StringRef device) {

@@ -306,7 +306,7 @@ Result<Explanation> Explanation::get(Subject subject) {
   if (!masks)
     return masks.takeError();
   explanation.masks = std::move(*masks);
-  if (of.target == "cpu")
+  if (of.machine == jit::targetOrHost(of.machine.getContext(), {}))
     explanation.peak = measurePeakRates();
   return explanation;
 }

@@ -29,18 +29,29 @@ void jit::registerMachines(DialectRegistry &registry) {
     backend->registerMachines(registry);
 }
 
+StringRef jit::getHostName() {
+  for (const target::Backend *backend : getBackends())
+    if (StringRef name = backend->getHostName(); !name.empty())
+      return name;
+  llvm_unreachable("one of attnc's own makes code for the host");
+}
+
+std::string jit::describeMachines() {
+  return llvm::join(
+      llvm::map_range(getBackends(), [](const target::Backend *backend) { return backend->describeNames(); }), ", ");
+}
+
 Result<Attribute> jit::parseTargetAttr(MLIRContext *context, StringRef name) {
-  SmallVector<std::string> names;
-  for (const target::Backend *backend : getBackends()) {
+  if (name == anyTarget)
+    name = getHostName();
+  for (const target::Backend *backend : getBackends())
     if (std::optional<Result<Attribute>> machine = backend->parse(context, name))
       return std::move(*machine);
-    names.push_back(backend->describeNames());
-  }
-  return image::Error{"unknown target '" + name.str() + "'; kernels are compiled for " + llvm::join(names, ", ")};
+  return image::Error{"unknown target '" + name.str() + "'; kernels are compiled for " + describeMachines()};
 }
 
 Attribute jit::targetOrHost(MLIRContext *context, Attribute target) {
-  return target ? target : *parseTargetAttr(context, "auto");
+  return target ? target : *parseTargetAttr(context, getHostName());
 }
 
 const target::Backend &jit::getBackend(Attribute target) {

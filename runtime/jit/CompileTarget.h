@@ -19,9 +19,18 @@ const target::Backend &getBackend(mlir::Attribute target);
 /// for schedules. Sessions have it.
 void registerMachines(mlir::DialectRegistry &registry);
 
-/// The machine that `name` means, as the attribute that passes read: "cpu" and "auto" are this CPU (`#attn.cpu`);
-/// "nvptx:sm_90a" is a GPU of that architecture (`#attn.gpu`), which need not be here, and "nvptx" the one that is
-/// compiled for by default. An error names what there is.
+/// The name that leaves the choice to the compiler.
+inline constexpr llvm::StringLiteral anyTarget = "auto";
+
+/// The name of the machine that the compiler runs on: a backend has it.
+llvm::StringRef getHostName();
+
+/// How to write the names of all machines, for messages.
+std::string describeMachines();
+
+/// The machine that `name` means, as the attribute that passes read: `getHostName` and `anyTarget` are this CPU
+/// (`#attn.cpu`); "nvptx:sm_90a" is a GPU of that architecture (`#attn.gpu`), which need not be here, and "nvptx" the
+/// one that is compiled for by default. An error names what there is.
 image::Result<mlir::Attribute> parseTargetAttr(mlir::MLIRContext *context, llvm::StringRef name);
 
 /// `target`, or the machine that the compiler runs on where that is null.

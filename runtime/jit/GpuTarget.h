@@ -7,15 +7,19 @@
 
 #include "dialect/attn/AttnAttrs.h"
 #include "runtime/cuda/Device.h"
+#include "runtime/jit/Target.h"
 
 namespace attnc::jit {
 
 /// Why `gpu` cannot run code of `architecture` ("sm_80"), or of any where that is empty. Empty where it can.
 std::string explainGpu(const cuda::DeviceFacts &gpu, llvm::StringRef architecture);
 
-/// What to compile for `gpu`, in code of `architecture`, or in the best where that is empty; `cuda`: through CUDA C++.
+/// What to compile for `gpu` as the target called `name`, "KIND:ARCH", or "KIND" for the best architecture.
 image::Result<attn::GpuTargetAttr> chooseGpuTarget(mlir::MLIRContext *context, const cuda::DeviceFacts &gpu,
-                                                   llvm::StringRef architecture, bool cuda = false);
+                                                   llvm::StringRef name);
+
+/// The targets that run kernels on a GPU.
+llvm::ArrayRef<Target> getGpuTargets();
 
 } // namespace attnc::jit
 

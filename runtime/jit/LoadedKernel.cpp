@@ -96,3 +96,21 @@ Status LoadedKernel::run(image::Span<const runtime::ArgValue> values) {
     return arguments.takeError();
   return runtime::runCpu(image(), entries, *arguments, runtime::ThreadPool::shared());
 }
+
+/// Compiles for this CPU, and loads.
+static Result<std::unique_ptr<Executable>> loadHost(const jit::Target &, Session &session,
+                                                    const attn::KernelFunction &kernel, ImageSource source) {
+  Result<KernelImage> image = source(session, kernel, /*target=*/{});
+  if (!image)
+    return image.takeError();
+  Result<std::unique_ptr<jit::LoadedKernel>> loaded = jit::LoadedKernel::load(std::move(*image));
+  if (!loaded)
+    return loaded.takeError();
+  return std::unique_ptr<Executable>(std::move(*loaded));
+}
+
+llvm::ArrayRef<jit::Target> jit::getHostTargets() {
+  static constexpr jit::Target targets[] = {
+      {"cpu", "this CPU: SIMD code for its registers, tiles on all cores", explainNothing, loadHost}};
+  return targets;
+}

@@ -7,6 +7,7 @@
 
 #include "runtime/CpuLaunch.h"
 #include "runtime/jit/Executable.h"
+#include "runtime/jit/Target.h"
 #include <memory>
 
 namespace llvm::orc {
@@ -31,6 +32,9 @@ private:
   std::unique_ptr<llvm::orc::LLJIT> jit; ///< owns the code that `entries` points into
   std::vector<runtime::CpuEntry> entries;
 };
+
+/// The target that runs kernels on this CPU.
+llvm::ArrayRef<Target> getHostTargets();
 
 } // namespace attnc::jit
 

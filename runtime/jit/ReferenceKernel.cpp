@@ -91,3 +91,19 @@ Status ReferenceKernel::run(Span<const ArgValue> values) {
     outputs.push_back(std::get<Tensor>(value));
   return runReference(kernel, values.slice(0, inputs), outputs, attn::Precision::Exact);
 }
+
+/// Makes the executable of a spec as it is.
+static Result<std::unique_ptr<Executable>> loadReference(const Target &, Session &, const attn::KernelFunction &kernel,
+                                                         ImageSource) {
+  Result<std::unique_ptr<ReferenceKernel>> loaded = ReferenceKernel::create(kernel);
+  if (!loaded)
+    return loaded.takeError();
+  return std::unique_ptr<Executable>(std::move(*loaded));
+}
+
+llvm::ArrayRef<Target> jit::getReferenceTargets() {
+  static constexpr Target targets[] = {{"reference",
+                                        "the definition in fp64: slow, exact, what all else is judged against",
+                                        explainNothing, loadReference, Compiles::Nothing}};
+  return targets;
+}

@@ -8,6 +8,7 @@
 #include "dialect/reference/Reference.h"
 #include "runtime/jit/Executable.h"
 #include "runtime/jit/Session.h"
+#include "runtime/jit/Target.h"
 #include <memory>
 
 namespace attnc::jit {
@@ -40,6 +41,9 @@ image::Status runReference(const attn::KernelFunction &kernel, image::Span<const
 
 /// Writes the arguments of `kernel` that are results of forward which its gradients take, from the others.
 image::Status computeSavedResults(const attn::KernelFunction &kernel, image::Span<const runtime::ArgValue> inputs);
+
+/// The target that carries specs out as they are written.
+llvm::ArrayRef<Target> getReferenceTargets();
 
 } // namespace attnc::jit
 

@@ -143,3 +143,24 @@ Status SimKernel::run(Span<const ArgValue> values) {
   }
   return {};
 }
+
+/// Compiles to tile programs, for a GPU that need not be here.
+static Result<std::unique_ptr<Executable>> loadSim(const Target &self, Session &session,
+                                                   const attn::KernelFunction &kernel, ImageSource) {
+  Result<Attribute> machine = findMachine(&session.context(), self.name);
+  if (!machine)
+    return machine.takeError();
+  Result<std::unique_ptr<SimKernel>> loaded = SimKernel::create(session, kernel, *machine);
+  if (!loaded)
+    return loaded.takeError();
+  return std::unique_ptr<Executable>(std::move(*loaded));
+}
+
+llvm::ArrayRef<Target> jit::getSimTargets() {
+  static constexpr Target targets[] = {
+      {"sim:sm_90a", "the steps of the kernel for Hopper under adverse timing: very slow, finds races", explainNothing,
+       loadSim, Compiles::Program, "nvptx"},
+      {"sim:sm_80", "the same for the kernel from Ampere on", explainNothing, loadSim, Compiles::Program, "nvptx"},
+  };
+  return targets;
+}

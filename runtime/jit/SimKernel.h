@@ -10,6 +10,7 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "runtime/jit/Executable.h"
 #include "runtime/jit/Session.h"
+#include "runtime/jit/Target.h"
 
 namespace attnc::jit {
 
@@ -31,6 +32,9 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<sim::Simulator> programs; ///< run one after the other
 };
+
+/// The targets that simulate what GPUs would do.
+llvm::ArrayRef<Target> getSimTargets();
 
 } // namespace attnc::jit
 

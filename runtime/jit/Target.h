@@ -16,35 +16,63 @@ namespace attnc::jit {
 using ImageSource = llvm::function_ref<image::Result<image::KernelImage>(
     Session &session, const attn::KernelFunction &kernel, mlir::Attribute target)>;
 
-/// Something that carries kernels out. A new one is a new row of the table in Target.cpp.
+/// What a target makes of a kernel.
+enum class Compiles {
+  Code,    ///< code of its own, which is kept in caches
+  Program, ///< the program that another kind of machine would carry out
+  Nothing, ///< it carries specs out as they are
+};
+
+/// Something that carries kernels out. Each kind is entered by `registerTarget`, attnc's own beside what launches them.
 struct Target {
-  llvm::StringLiteral name;
-  /// What code is made for, where that is not the machine at hand: "sm_90a", the end of the name.
-  llvm::StringLiteral architecture;
+  llvm::StringLiteral name; ///< "cpu", "nvptx:sm_90a": a kind, and what code is made for where that is asked
   /// One line for people.
   llvm::StringLiteral description;
-  /// Why code of `architecture` cannot run on this machine; empty where it can.
-  std::string (*explain)(llvm::StringRef architecture);
+  /// Why code for `target` cannot run on this machine; empty where it can.
+  std::string (*explain)(const Target &target);
   /// Compiles, by what is given, and loads.
-  image::Result<std::unique_ptr<Executable>> (*make)(Session &session, const attn::KernelFunction &kernel,
-                                                     llvm::StringRef architecture, ImageSource source);
+  image::Result<std::unique_ptr<Executable>> (*make)(const Target &target, Session &session,
+                                                     const attn::KernelFunction &kernel, ImageSource source);
+  Compiles compiles = Compiles::Code;
+  /// The kind of machine whose program it carries out, where it has no code of its own.
+  llvm::StringLiteral programsOf = "";
+  /// Whether a device runs kernels, beside the threads that launch them.
+  bool isDevice = false;
+
+  /// The first part of `name`.
+  llvm::StringRef getKind() const { return llvm::StringRef(name).split(':').first; }
+  /// What code is made for, where that is not the machine at hand: "sm_90a", the end of the name.
+  llvm::StringRef getArchitecture() const { return llvm::StringRef(name).split(':').second; }
 
   /// Why it cannot be used on this machine; empty where it can.
-  std::string whyUnavailable() const { return explain(architecture); }
+  std::string whyUnavailable() const { return explain(*this); }
 
   /// Makes `kernel` ready to run. The session outlives what it gives. Images come from `source`, where the target has
   /// some.
   image::Result<std::unique_ptr<Executable>> load(Session &session, const attn::KernelFunction &kernel,
                                                   ImageSource source = compileToImage) const {
-    return make(session, kernel, architecture, source);
+    return make(*this, session, kernel, source);
   }
 };
+
+/// What `Target::explain` is of targets that run everywhere.
+std::string explainNothing(const Target &target);
+
+/// Adds a target, which must live as long as the program. Not while others are looked for.
+void registerTarget(const Target &target);
 
 /// What a target is looked for: to run kernels, or only to compile them, which needs no machine that runs them.
 enum class Use { Run, Compile };
 
-/// All targets, in the order in which "auto" tries them.
-llvm::ArrayRef<Target> getTargets();
+/// All targets, in the order in which "auto" tries them: attnc's own, and those that `registerTarget` has added.
+llvm::ArrayRef<const Target *> getTargets();
+
+/// The first target of the kind that `name` names, or null: that of "nvptx:sm_86" is "nvptx".
+const Target *findKind(llvm::StringRef name);
+
+/// The machine that kernels of the target called `name` are compiled for. Where nothing is compiled, it is the host:
+/// what kernels would be there can be shown in their place. An error names what there is.
+image::Result<mlir::Attribute> findMachine(mlir::MLIRContext *context, llvm::StringRef name);
 
 /// The target called `name`, or the first that can be used here for "auto". An error names what there is, or why it
 /// cannot run kernels here.

@@ -38,7 +38,7 @@ static Result<image::KernelImage> compileImage(const std::string &text, StringRe
       return explain(derived.takeError());
     kernel = std::move(derived);
   }
-  Result<Attribute> machine = jit::parseTargetAttr(&session.context(), target);
+  Result<Attribute> machine = jit::findMachine(&session.context(), target);
   if (!machine)
     return machine.takeError();
   Result<image::KernelImage> image = jit::compileToImage(session, *kernel, *machine);

@@ -47,9 +47,7 @@ static Result<jit::Timing> measure(Launch &launch) {
 /// What the mask leaves to do, from the bounds that the compiler derives.
 static Result<explain::Work> findWork(const Launch &launch) {
   // A schedule of the command line is for the machine that runs it; the reference has none.
-  llvm::StringRef target = launch.spec.target->name;
-  Result<mlir::Attribute> machine =
-      jit::parseTargetAttr(&launch.spec.session->context(), target == "reference" ? "cpu" : target);
+  Result<mlir::Attribute> machine = jit::findMachine(&launch.spec.session->context(), launch.spec.target->name);
   if (!machine)
     return machine.takeError();
   Result<explain::LoweredKernel> lowered =
@@ -76,7 +74,7 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
 
   // Where launches return before their work is done.
   std::optional<double> hostSeconds;
-  if (llvm::StringRef(launch->spec.target->name).starts_with("nv")) {
+  if (launch->spec.target->isDevice) {
     Result<double> cost =
         measureHostCost(launch->kernel->image(), launch->joinArguments(launch->outputs), timing->median());
     if (!cost)

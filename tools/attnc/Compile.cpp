@@ -6,7 +6,7 @@
 #include "codegen/shared/SharedObject.h"
 #include "dialect/attn/AttnAttrs.h"
 #include "runtime/engine/CachedCompile.h"
-#include "runtime/jit/CompileTarget.h"
+#include "runtime/jit/Target.h"
 #include "tools/attnc/Commands.h"
 #include "tools/attnc/CudaFile.h"
 #include "tools/attnc/OutputFile.h"
@@ -66,16 +66,16 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
     return fail("a shared object is called as its file is; give one by -o");
   if (jit::isBinary(emit) && (path.empty() || path == "-") && llvm::sys::Process::StandardOutIsDisplayed())
     return fail("a kernel image is no text; give a file by -o");
-  llvm::StringRef target = args.getLastArgValue(OPT_target, "auto");
-  if (target == "reference")
-    return fail("target 'reference' runs the spec as it is; there is nothing to compile");
+  llvm::StringRef target = args.getLastArgValue(OPT_target, jit::anyTarget);
+  if (const jit::Target *kind = jit::findKind(target); kind && kind->compiles == jit::Compiles::Nothing)
+    return fail("target '" + target + "' runs the spec as it is; there is nothing to compile");
   if (image::Status status = checkOutput(path, {args.getLastArgValue(OPT_INPUT)}); !status)
     return fail(status.takeError());
   Result<Spec> spec = Spec::openAlone(args);
   if (!spec)
     return fail(spec.takeError());
   // The machine need not be this one.
-  Result<mlir::Attribute> machine = jit::parseTargetAttr(&spec->session->context(), target);
+  Result<mlir::Attribute> machine = jit::findMachine(&spec->session->context(), target);
   if (!machine)
     return fail(machine.takeError());
   Result<std::optional<target::SourceFile>> source = readCudaFile(args);

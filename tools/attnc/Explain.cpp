@@ -4,7 +4,6 @@
 
 #include "runtime/engine/CachedCompile.h"
 #include "runtime/explain/Explanation.h"
-#include "runtime/jit/CompileTarget.h"
 #include "runtime/jit/GpuTarget.h"
 #include "tools/attnc/Commands.h"
 #include "tools/attnc/OutputFile.h"
@@ -29,16 +28,15 @@ struct Machine {
 
 /// What runs on `target` compile for: a GPU that is at hand has facts of its own, and another need not be here.
 static Result<Machine> findMachine(mlir::MLIRContext &context, llvm::StringRef target) {
-  auto [kind, architecture] = target.split(':');
-  if (kind == "nvptx" || kind == "nvrtc")
+  if (const jit::Target *kind = jit::findKind(target); kind && kind->isDevice)
     if (Result<cuda::DeviceFacts> gpu = cuda::Device::describeFirst())
-      if (jit::explainGpu(*gpu, architecture).empty()) {
-        Result<attn::GpuTargetAttr> machine = jit::chooseGpuTarget(&context, *gpu, architecture, kind == "nvrtc");
+      if (jit::explainGpu(*gpu, target.split(':').second).empty()) {
+        Result<attn::GpuTargetAttr> machine = jit::chooseGpuTarget(&context, *gpu, target);
         if (!machine)
           return machine.takeError();
         return Machine{*machine, /*isHere=*/true};
       }
-  Result<mlir::Attribute> machine = jit::parseTargetAttr(&context, target);
+  Result<mlir::Attribute> machine = jit::findMachine(&context, target);
   if (!machine)
     return machine.takeError();
   return Machine{*machine};
@@ -55,9 +53,10 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   if (!spec)
     return fail(spec.takeError());
   // The machine need not be this one. The reference has no schedule; what this CPU's would be is shown instead.
-  llvm::StringRef target = args.getLastArgValue(OPT_target, "auto");
-  if (target == "auto" || target == "reference")
-    target = "cpu";
+  llvm::StringRef target = args.getLastArgValue(OPT_target, jit::anyTarget);
+  const jit::Target *kind = jit::findKind(target);
+  if (target == jit::anyTarget || (kind && kind->compiles == jit::Compiles::Nothing))
+    target = jit::getHostName();
   Result<Machine> machine = findMachine(spec->session->context(), target);
   if (!machine)
     return fail(machine.takeError());
@@ -75,7 +74,7 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   explain::Subject subject{*spec->session, spec->kernel,       machine->target,
                            target.str(),   std::move(*choice), std::move(shapes)};
   subject.seed = static_cast<uint64_t>(*seed);
-  if (!target.starts_with("sim")) {
+  if (!kind || kind->compiles != jit::Compiles::Program) {
     subject.key = engine::getKey(spec->kernel, machine->target);
     const cache::CacheOptions cache = readUserCache();
     subject.cacheDirectory = cache.directory;

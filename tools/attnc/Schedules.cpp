@@ -4,11 +4,11 @@
 
 #include "codegen/gpu/ScheduleTables.h"
 #include "mlir/Parser/Parser.h"
-#include "runtime/jit/CompileTarget.h"
 #include "runtime/jit/InputFile.h"
 #include "runtime/jit/ScheduleTableFile.h"
 #include "runtime/jit/Session.h"
 #include "runtime/jit/SpecText.h"
+#include "runtime/jit/Target.h"
 #include "tools/attnc/Commands.h"
 
 using namespace attnc;
@@ -33,7 +33,7 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   attn::GpuTargetAttr gpu;
   if (args.hasArg(OPT_target)) {
     llvm::StringRef name = args.getLastArgValue(OPT_target);
-    Result<mlir::Attribute> target = jit::parseTargetAttr(&session.context(), name);
+    Result<mlir::Attribute> target = jit::findMachine(&session.context(), name);
     if (!target)
       return fail(target.takeError());
     gpu = mlir::dyn_cast<attn::GpuTargetAttr>(*target);

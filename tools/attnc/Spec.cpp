@@ -12,7 +12,7 @@ using image::Result;
 using llvm::opt::InputArgList;
 
 Result<Spec> Spec::open(const InputArgList &args) {
-  Result<const jit::Target *> target = jit::findTarget(args.getLastArgValue(OPT_target, "auto"));
+  Result<const jit::Target *> target = jit::findTarget(args.getLastArgValue(OPT_target, jit::anyTarget));
   if (!target)
     return target.takeError();
   Result<Spec> spec = openAlone(args);

@@ -16,9 +16,9 @@ using namespace attnc::cli;
 static ExitCode run(const llvm::opt::InputArgList &args) {
   llvm::raw_ostream &os = llvm::outs();
   bool automatic = true;
-  for (const jit::Target &target : jit::getTargets()) {
-    std::string why = target.whyUnavailable();
-    os << llvm::left_justify(target.name, 13) << ' ' << target.description;
+  for (const jit::Target *target : jit::getTargets()) {
+    std::string why = target->whyUnavailable();
+    os << llvm::left_justify(target->name, 13) << ' ' << target->description;
     if (!why.empty())
       os << " (not here: " << why << ')';
     else if (std::exchange(automatic, false))

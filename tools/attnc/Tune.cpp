@@ -122,8 +122,7 @@ static ExitCode run(const InputArgList &args) {
   Result<jit::Shapes> shapes = spec->resolveShapes(args);
   if (!shapes)
     return fail(shapes.takeError());
-  Result<mlir::Attribute> machine = jit::parseTargetAttr(
-      &spec->session->context(), spec->target->name == "reference" ? "auto" : llvm::StringRef(spec->target->name));
+  Result<mlir::Attribute> machine = jit::findMachine(&spec->session->context(), spec->target->name);
   if (!machine)
     return fail(machine.takeError());
   ProgressBar bar;

@@ -91,7 +91,7 @@ TEST(GpuTarget, UnknownArchitecturesAreNamed) {
   for (bool cuda : {false, true})
     for (const char *architecture : {"sm_1", "sm_81", "foo"}) {
       const std::string target = std::string(cuda ? "nvrtc:" : "nvptx:") + architecture;
-      const std::string message = jit::chooseGpuTarget(&context, gpu, architecture, cuda).message();
+      const std::string message = jit::chooseGpuTarget(&context, gpu, target).message();
       EXPECT_EQ(message.find("unknown architecture '" + std::string(architecture) + "' in target '" + target +
                              "'; there are sm_"),
                 0U)
@@ -106,7 +106,7 @@ TEST(GpuTarget, CodeIsAssembledForTheGpuAtHand) {
     cuda::DeviceFacts gpu;
     gpu.major = major;
     gpu.minor = minor;
-    Result<attn::GpuTargetAttr> target = jit::chooseGpuTarget(&context, gpu, architecture);
+    Result<attn::GpuTargetAttr> target = jit::chooseGpuTarget(&context, gpu, ("nvptx:" + architecture).str());
     EXPECT_TRUE(target) << target.message();
     return target ? target->getMachineArch().str() : "";
   };

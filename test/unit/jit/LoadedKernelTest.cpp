@@ -72,9 +72,9 @@ Tensor make(DType dtype, image::Span<const int64_t> shape) {
 /// The targets that this machine has.
 std::vector<const jit::Target *> availableTargets() {
   std::vector<const jit::Target *> targets;
-  for (const jit::Target &target : jit::getTargets())
-    if (target.whyUnavailable().empty())
-      targets.push_back(&target);
+  for (const jit::Target *target : jit::getTargets())
+    if (target->whyUnavailable().empty())
+      targets.push_back(target);
   return targets;
 }
 
