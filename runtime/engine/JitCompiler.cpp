@@ -14,6 +14,8 @@
 #include "runtime/jit/RandomInputs.h"
 #include "runtime/jit/ScheduleText.h"
 #include <atomic>
+#include <map>
+#include <mutex>
 
 using namespace mlir;
 using namespace attnc;
@@ -94,9 +96,8 @@ private:
 
 /// What is known of the machine that this runs on before any spec is read.
 struct HostFacts {
-  std::string cpu;           ///< what the compiler is told of it
-  std::string cpuName;       ///< what images call it
-  Digest cpuBuild, gpuBuild; ///< what makes code for it, and for GPUs
+  std::string cpu;     ///< what the compiler is told of it
+  std::string cpuName; ///< what images call it
 };
 
 class JitCompiler : public capi::Compiler {
@@ -114,8 +115,11 @@ public:
 
 private:
   const HostFacts &getHost() const;
+  Digest getBuild(const std::string &target) const;
 
   mutable std::atomic<const HostFacts *> host = nullptr;
+  mutable std::mutex mutex;
+  mutable std::map<std::string, Digest> builds; ///< what makes code for a target, by its name
 };
 
 } // namespace
@@ -135,15 +139,36 @@ const HostFacts &JitCompiler::getHost() const {
   auto found = std::make_unique<HostFacts>();
   MLIRContext context(MLIRContext::Threading::DISABLED);
   context.loadDialect<attn::AttnDialect>();
-  Attribute cpu = jit::targetOrHost(&context, {}), gpu = *jit::parseTargetAttr(&context, "nvptx");
+  Attribute cpu = jit::targetOrHost(&context, {});
   llvm::raw_string_ostream(found->cpu) << cpu;
   found->cpuName = jit::getTargetName(cpu);
-  found->cpuBuild = engine::getBuild(cpu);
-  found->gpuBuild = engine::getBuild(gpu);
   const HostFacts *known = nullptr;
   if (host.compare_exchange_strong(known, found.get(), std::memory_order_acq_rel))
     known = found.release();
   return *known;
+}
+
+/// What makes code for the target called `target`; nothing where there is none, which is told when it is compiled for.
+Digest JitCompiler::getBuild(const std::string &target) const {
+  std::optional<Digest> known;
+  withLocks([&] {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (auto found = builds.find(target); found != builds.end())
+      known = found->second;
+  });
+  if (known)
+    return *known;
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  context.loadDialect<attn::AttnDialect>();
+  Result<Attribute> machine = jit::parseTargetAttr(&context, target);
+  if (!machine)
+    return {};
+  const Digest build = engine::getBuild(*machine);
+  withLocks([&] {
+    std::lock_guard<std::mutex> lock(mutex);
+    builds.emplace(target, build);
+  });
+  return build;
 }
 
 std::optional<Fault> JitCompiler::check(const SpecSource &spec) const {
@@ -249,7 +274,7 @@ Compiled JitCompiler::compile(const CompileRequest &request, KernelCache &cache)
     const HostFacts &facts = getHost();
     const SpecSource &spec = *request.spec;
     const std::string machine = request.gpu ? capi::describeMachine(request.gpu->facts()) : facts.cpu;
-    const Digest build = request.gpu ? facts.gpuBuild : facts.cpuBuild;
+    const Digest build = getBuild(request.target);
     const std::string device = engine::nameDevice(request, facts.cpuName);
     auto ask = [&](std::string_view choice) {
       return cache::keyOf({spec.text, spec.entry, request.target, machine, request.schedule, request.backward, choice});
