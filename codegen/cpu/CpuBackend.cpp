@@ -18,7 +18,7 @@ using target::Stage;
 
 namespace {
 
-constexpr Stage stages[] = {{"llvm", false}, {"asm", false}};
+constexpr Stage stages[] = {{"llvm", false, "optimised LLVM IR"}, {"asm", false, "of this CPU: assembly"}};
 
 class CpuBackend : public target::Backend {
 public:
@@ -38,6 +38,10 @@ public:
 
   std::string getName(Attribute target) const override {
     return "cpu:" + cast<attn::CpuTargetAttr>(target).getCpu().str();
+  }
+
+  std::optional<StringRef> getHostFeatures(Attribute target) const override {
+    return cast<attn::CpuTargetAttr>(target).getFeatures();
   }
 
   ArrayRef<Stage> getStages() const override { return stages; }

@@ -39,7 +39,11 @@ static Result<AssembledKernel> assemblePtx(LoweredKernel &kernel, const PtxModul
 
 namespace {
 
-constexpr Stage stages[] = {{"nvvm", false}, {"llvm", false}, {"ptx", false}, {"cubin", true}, {"sass", false}};
+constexpr Stage stages[] = {{"nvvm", false, "of a GPU: kernels in MLIR's LLVM and NVVM dialects"},
+                            {"llvm", false, "optimised LLVM IR"},
+                            {"ptx", false, "of a GPU: the assembly that every GPU's driver reads"},
+                            {"cubin", true, "of a GPU: machine code, by ptxas"},
+                            {"sass", false, "of a GPU: machine code as text, by nvdisasm"}};
 
 class NvptxBackend : public target::Backend {
 public:

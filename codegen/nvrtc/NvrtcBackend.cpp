@@ -140,7 +140,12 @@ static std::string writeChecks(const LoweredKernel &kernel) {
 
 namespace {
 
-constexpr Stage stages[] = {{"nvvm", false}, {"cuda", false}, {"ptx", false}, {"cubin", true}, {"sass", false}};
+constexpr Stage stages[] = {
+    {"nvvm", false, "of a GPU: kernels in MLIR's LLVM and NVVM dialects"},
+    {"cuda", false, "of a GPU through NVRTC: CUDA C++, to be read, edited and run (docs/cuda.md)"},
+    {"ptx", false, "of a GPU: the assembly that every GPU's driver reads"},
+    {"cubin", true, "of a GPU: machine code, by ptxas"},
+    {"sass", false, "of a GPU: machine code as text, by nvdisasm"}};
 
 class NvrtcBackend : public target::Backend {
 public:
@@ -198,6 +203,8 @@ public:
       return Error();
     return setCompiled(kernel, {*text});
   }
+
+  bool takesSource() const override { return true; }
 
   Status setCodeFrom(LoweredKernel &kernel, const target::SourceFile &source) const override {
     return setCompiled(kernel, {source.text + writeChecks(kernel), source.name});

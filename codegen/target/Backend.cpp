@@ -11,8 +11,7 @@ using namespace attnc::target;
 Backend::~Backend() = default;
 
 image::Status Backend::setCodeFrom(LoweredKernel &kernel, const SourceFile &source) const {
-  return image::Error{"expected a target whose kernels are CUDA C++ for '" + source.name + "', as nvrtc, got " +
-                      getName(kernel.target)};
+  return image::Error{"expected a target that compiles '" + source.name + "', got " + getName(kernel.target)};
 }
 
 /// Those of attnc take no memory of their own: the compiler may be left where it is refused some, and begun again.

@@ -18,8 +18,9 @@ namespace attnc::target {
 
 /// A form that a kernel has on its way from tile programs to its image.
 struct Stage {
-  llvm::StringLiteral name; ///< as `attnc compile --emit` takes it
-  bool isBinary;            ///< whether it is bytes, and no text
+  llvm::StringLiteral name;        ///< as `attnc compile --emit` takes it
+  bool isBinary;                   ///< whether it is bytes, and no text
+  llvm::StringLiteral description; ///< one line for people
 };
 
 /// A kernel that `Backend::buildPipeline` has lowered.
@@ -50,10 +51,10 @@ public:
   virtual std::optional<image::Result<mlir::Attribute>> parse(mlir::MLIRContext *context,
                                                               llvm::StringRef name) const = 0;
 
-  /// How to write the names that `parse` takes, for messages.
   /// The name of the machine that the compiler runs on, where this backend makes code for it; else empty.
   virtual llvm::StringRef getHostName() const { return ""; }
 
+  /// How to write the names that `parse` takes, for messages.
   virtual std::string describeNames() const = 0;
 
   /// Whether it makes code for the machine that `target` describes.
@@ -80,6 +81,13 @@ public:
 
   /// Enters the code of `kernel` in its image.
   virtual image::Status setCode(LoweredKernel &kernel) const = 0;
+
+  /// What the code of an image for `target` needs of the CPU that loads it, "+avx2,+fma"; nothing where a device runs
+  /// it.
+  virtual std::optional<llvm::StringRef> getHostFeatures(mlir::Attribute) const { return std::nullopt; }
+
+  /// Whether `setCodeFrom` compiles what is given.
+  virtual bool takesSource() const { return false; }
 
   /// The same with `source` in the place of what `emit` would print of `kernel`; its entries are to have the same names
   /// and parameters. An error where kernels of this kind have no text that can be compiled.

@@ -20,7 +20,11 @@ using target::LoweredKernel;
 using target::Stage;
 
 /// Stages that all targets have.
-static constexpr Stage first[] = {{"attn", false}, {"tile", false}}, last[] = {{"image", true}};
+static constexpr Stage first[] = {
+    {"attn", false, "what is decided: sugar expanded, bounds derived from the mask, a schedule chosen"},
+    {"tile", false, "how it is carried out: tile programs, their loops cut into masked and full stretches"}};
+static constexpr Stage last[] = {
+    {"image", true, "the kernel image: object code and what the runtime must know of it (the default)"}};
 
 /// The stages of `backends`, each once.
 static SmallVector<Stage> getStages(ArrayRef<const Backend *> backends) {
@@ -35,7 +39,7 @@ static SmallVector<Stage> getStages(ArrayRef<const Backend *> backends) {
 
 /// The stage of `backends` called `name`, or nothing.
 static std::optional<Stage> findStage(ArrayRef<const Backend *> backends, StringRef name) {
-  for (const Stage &stage : getStages(backends))
+  for (const Stage &stage : ::getStages(backends))
     if (stage.name == name)
       return stage;
   return std::nullopt;
@@ -47,7 +51,9 @@ static std::string joinNames(ArrayRef<Stage> stages) {
 
 bool jit::isStage(StringRef name) { return findStage(getBackends(), name).has_value(); }
 
-std::string jit::getStageNames() { return joinNames(getStages(getBackends())); }
+SmallVector<Stage> jit::getStages() { return ::getStages(getBackends()); }
+
+std::string jit::getStageNames() { return joinNames(getStages()); }
 
 bool jit::isBinary(StringRef stage) {
   std::optional<Stage> found = findStage(getBackends(), stage);
@@ -59,7 +65,7 @@ static image::Status checkStage(const Backend &backend, StringRef stage, Attribu
   if (findStage(&backend, stage))
     return {};
   return image::Error{"there is no stage '" + stage.str() + "' on the way to " + backend.getName(target) +
-                      "; there are " + joinNames(getStages(&backend))};
+                      "; there are " + joinNames(::getStages(&backend))};
 }
 
 namespace {

@@ -16,6 +16,9 @@ namespace attnc::jit {
 /// backends add theirs between the last two.
 bool isStage(llvm::StringRef name);
 
+/// All stages of all backends, each once.
+llvm::SmallVector<target::Stage> getStages();
+
 /// The names of all stages, for messages.
 std::string getStageNames();
 

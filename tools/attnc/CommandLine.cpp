@@ -104,6 +104,10 @@ static void printVerbs(const Command &command, raw_ostream &os) {
 
 void cli::printCommandHelp(const Command &command, raw_ostream &os) {
   os << "Usage: attnc " << command.name << ' ' << command.usage << "\n\n" << command.description << '\n';
+  if (command.describe) {
+    command.describe(os);
+    os << '\n';
+  }
   if (command.getVerbs)
     printVerbs(command, os);
   printOptions(Options(), command, os);

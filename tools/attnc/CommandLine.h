@@ -64,6 +64,8 @@ struct Command {
   ExitCode (*run)(const llvm::opt::InputArgList &args);
   /// What that word may be: commands whose names begin with that of this one.
   llvm::ArrayRef<Command> (*getVerbs)() = nullptr;
+  /// Prints the rest of the description, where that depends on what targets there are.
+  void (*describe)(llvm::raw_ostream &os) = nullptr;
 };
 
 /// The verb of `command` that `word` names, or null.

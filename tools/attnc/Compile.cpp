@@ -4,7 +4,6 @@
 
 #include "runtime/jit/Compile.h"
 #include "codegen/shared/SharedObject.h"
-#include "dialect/attn/AttnAttrs.h"
 #include "runtime/engine/CachedCompile.h"
 #include "runtime/jit/Target.h"
 #include "tools/attnc/Commands.h"
@@ -51,10 +50,7 @@ static Result<std::string> package(Result<image::KernelImage> image, llvm::Strin
                                    mlir::Attribute machine) {
   if (emit != sharedStage || !image)
     return toBytes(std::move(image));
-  std::optional<llvm::StringRef> features;
-  if (auto cpu = llvm::dyn_cast<attn::CpuTargetAttr>(machine))
-    features = cpu.getFeatures();
-  return shared::link({*image, llvm::sys::path::filename(path), features});
+  return shared::link({*image, llvm::sys::path::filename(path), jit::getBackend(machine).getHostFeatures(machine)});
 }
 
 static ExitCode run(const llvm::opt::InputArgList &args) {
@@ -103,33 +99,29 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   return ExitCode::Success;
 }
 
+/// The stages and the machines, as the backends tell them, and what else there is to know.
+static void describe(llvm::raw_ostream &os) {
+  auto describeStage = [&](llvm::StringRef name, llvm::StringRef description) {
+    os << "  " << llvm::left_justify(name, 7) << ' ' << description << '\n';
+  };
+  for (const target::Stage &stage : jit::getStages())
+    describeStage(stage.name, stage.description);
+  describeStage(sharedStage, "a shared object that launches the kernel, for programs and for TVM FFI; takes -o, and a "
+                             "linker in the PATH");
+  os << "\n--target is " << jit::describeMachines()
+     << ".\nA GPU need not be here. --cuda FILE makes the image of an edited file.\n"
+        "An image is kept in the cache as well ('attnc cache --help'), which is never asked: this always compiles.\n"
+        "A shared object needs libattnc-runtime where it is loaded, and exports NAME_launch and __tvm_ffi_NAME\n"
+        "(docs/embedding.md).\n"
+        "Without ptxas an image holds PTX, which the driver assembles when it is loaded.\n";
+}
+
 const Command cli::compileCommand = {
     "compile",
     CompileCommand,
     "SPEC [options]",
     "Compile a spec, or show what it becomes on the way",
-    "Compiles a kernel of SPEC and writes it, or the stage of it that --emit names:\n"
-    "\n"
-    "  attn    what is decided: sugar expanded, bounds derived from the mask, a schedule chosen\n"
-    "  tile    how it is carried out: tile programs, their loops cut into masked and full stretches\n"
-    "  nvvm    of a GPU: kernels in MLIR's LLVM and NVVM dialects\n"
-    "  llvm    optimised LLVM IR\n"
-    "  asm     of this CPU: assembly\n"
-    "  cuda    of a GPU through NVRTC: CUDA C++, to be read, edited and run (docs/cuda.md)\n"
-    "  ptx     of a GPU: the assembly that every GPU's driver reads\n"
-    "  cubin   of a GPU: machine code, by ptxas\n"
-    "  sass    of a GPU: machine code as text, by nvdisasm\n"
-    "  image   the kernel image: object code and what the runtime must know of it (the default)\n"
-    "  shared  a shared object that launches the kernel, for programs and for TVM FFI; takes -o, and a linker in the "
-    "PATH\n"
-    "\n"
-    "--target is cpu (this one), nvptx:ARCH (sm_80, sm_90a, ...: a GPU that need not be here), nvrtc:ARCH for the "
-    "same\n"
-    "through CUDA C++ and NVRTC, or nvptx or nvrtc for sm_90a. --cuda FILE makes the image of an edited file.\n"
-    "An image is kept in the cache as well ('attnc cache --help'), which is never asked: this always compiles.\n"
-    "A shared object needs libattnc-runtime where it is loaded, and exports NAME_launch and __tvm_ffi_NAME\n"
-    "(docs/embedding.md).\n"
-    "Without ptxas an image holds PTX, which the driver assembles when it is loaded.\n",
+    "Compiles a kernel of SPEC and writes it, or the stage of it that --emit names:\n",
     "  attnc compile llama3.mlir -o llama3.image\n"
     "  attnc compile llama3.mlir --emit shared -o llama3.so\n"
     "  attnc compile llama3.mlir --emit attn           the bounds and the schedule, as IR\n"
@@ -138,4 +130,6 @@ const Command cli::compileCommand = {
     "  attnc compile llama3.mlir --target nvrtc:sm_90a --emit cuda -o llama3.cu\n",
     /*takes=*/"spec",
     run,
+    /*getVerbs=*/nullptr,
+    describe,
 };
