@@ -34,6 +34,12 @@ public:
                                 << schedule.getQueryTile();
     return success();
   }
+
+  std::string explainSchedule(attn::ScheduleAttr schedule) const {
+    return std::to_string(schedule.getQueryTile()) + " of 4 building blocks hold rows";
+  }
+
+  StringRef getMachineName() const { return "a toy"; }
 };
 
 /// Holds the attribute: each belongs to a dialect.
@@ -48,7 +54,7 @@ public:
   void printAttribute(Attribute, DialectAsmPrinter &printer) const override { printer << "target"; }
 };
 
-constexpr Stage stages[] = {{"listing", false}};
+constexpr Stage stages[] = {{"listing", false, "of a toy: the operations that it would carry out"}};
 
 class ToyBackend : public target::Backend {
 public:
@@ -89,4 +95,25 @@ public:
 const target::Backend &toy::getBackend() {
   static const ToyBackend backend;
   return backend;
+}
+
+static std::string explainToy(const jit::Target &) { return "toys run nothing"; }
+
+static Result<std::unique_ptr<jit::Executable>> loadToy(const jit::Target &target, jit::Session &,
+                                                        const attn::KernelFunction &, jit::ImageSource) {
+  return image::Error{target.whyUnavailable()};
+}
+
+const jit::Target &toy::getTarget() {
+  static constexpr jit::Target target = {"toy", "lists what it would do", explainToy, loadToy};
+  return target;
+}
+
+void toy::registerAll() {
+  static const bool once = [] {
+    target::registerBackend(getBackend());
+    jit::registerTarget(getTarget());
+    return true;
+  }();
+  (void)once;
 }
