@@ -7,6 +7,7 @@
 #include "passes/tile/LogitOperations.h"
 #include "passes/tile/LoopStages.h"
 #include "passes/tile/Passes.h"
+#include "passes/tile/RowScaling.h"
 
 namespace attnc::tile {
 #define GEN_PASS_DEF_TILEASSIGNSTAGES
@@ -19,8 +20,7 @@ using namespace attnc::tile;
 /// Whether `product` adds to `state`, scaled by row factors.
 static bool addsToScaled(MmaOp product, Value state) {
   auto map = product.getAcc().getDefiningOp<MapOp>();
-  return map && map->hasOneUse() && map.getTiles().size() == 1 && map.getRows().size() == 1 &&
-         map.getTiles()[0] == state;
+  return map && map->hasOneUse() && isRowScaling(map) && map.getTiles()[0] == state;
 }
 
 /// Why `product` may not run a step after its left operand was computed, or nothing where it may: it adds to what
@@ -32,7 +32,7 @@ static StringRef findObstacle(MmaOp product, scf::ForOp loop) {
   auto number = static_cast<unsigned>(std::distance(loop.getYieldedValues().begin(), yielded));
   Value state = loop.getRegionIterArg(number);
   if (product.getAcc() != state && !addsToScaled(product, state))
-    return "more than a scaling comes between the product and the sum that it adds to";
+    return "something else than a scaling of rows comes between the product and the sum that it adds to";
   Operation *left = product.getA().getDefiningOp();
   if (!left || left->getBlock() != loop.getBody() || isa<LoadOp>(left))
     return "the step does not compute what the product that accumulates over it multiplies";

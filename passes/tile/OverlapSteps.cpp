@@ -14,6 +14,7 @@
 #include "passes/tile/LogitOperations.h"
 #include "passes/tile/LoopStages.h"
 #include "passes/tile/Passes.h"
+#include "passes/tile/RowScaling.h"
 
 namespace attnc::tile {
 #define GEN_PASS_DEF_TILEOVERLAPSTEPS
@@ -149,11 +150,19 @@ static void countOwnSteps(scf::ForOp loop, Value end, Value step) {
 /// Marks the operation that scales what a loop has added up, and its copies, while the loop is pipelined.
 constexpr llvm::StringLiteral scalesSumAttrName = "tile.scales_sum";
 
-/// Marks what scales the sum that the late product of `loop`, of forward, adds to, if anything does.
+/// Marks what scales the sum that the late product of `loop`, of forward, adds to, if anything does. What does
+/// something else to it, the first step does to zeros too, and that is told.
 static void markScaling(scf::ForOp loop) {
-  for (auto product : loop.getBody()->getOps<MmaOp>())
-    if (Operation *map = product.getAcc().getDefiningOp<MapOp>(); stageOf(product) == 1 && map)
+  for (auto product : loop.getBody()->getOps<MmaOp>()) {
+    auto map = product.getAcc().getDefiningOp<MapOp>();
+    if (!map || stageOf(product) != 1)
+      continue;
+    if (isRowScaling(map))
       map->setAttr(scalesSumAttrName, UnitAttr::get(loop.getContext()));
+    else
+      map.emitRemark(
+          "the first step computes this as well, though nothing has been added up: it is no scaling of rows");
+  }
 }
 
 /// Whether `op` is marked and scales nothing, as before the first step. Takes the mark away.

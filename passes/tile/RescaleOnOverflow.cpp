@@ -13,6 +13,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/tile/ExponentTerms.h"
 #include "passes/tile/Passes.h"
+#include "passes/tile/RowScaling.h"
 #include "passes/tile/RowVectors.h"
 #include "passes/tile/SoftmaxEnd.h"
 #include <limits>
@@ -64,8 +65,8 @@ static SmallVector<SoftmaxOp> findSteps(scf::ForOp loop) {
 static std::optional<unsigned> findScaled(scf::ForOp loop, SoftmaxOp step) {
   for (auto [number, yielded] : llvm::enumerate(loop.getYieldedValues())) {
     auto scaling = yielded.getDefiningOp<MapOp>();
-    if (scaling && scaling->getBlock() == loop.getBody() && scaling.getRows().size() == 1 &&
-        scaling.getRows()[0] == step.getShrink() && scaling.getTiles().size() == 1 && yielded.hasOneUse())
+    if (scaling && scaling->getBlock() == loop.getBody() && isRowScaling(scaling) &&
+        scaling.getRows()[0] == step.getShrink() && yielded.hasOneUse())
       return number;
   }
   return std::nullopt;

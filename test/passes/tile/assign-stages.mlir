@@ -1,5 +1,6 @@
 // Which operations of a step run in the next.
 // RUN: attnc-opt %s --tile-assign-stages | FileCheck %s
+// RUN: sed 's/arith.mulf %%x, %%y/arith.mulf %%y, %%x/' %s | attnc-opt --tile-assign-stages | FileCheck %s
 // RUN: sed 's/ {tile.overlap = #tile.overlap<sums_late>}//' %s | attnc-opt --tile-assign-stages | FileCheck %s --check-prefix=IN-STEP
 
 #pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>

@@ -35,6 +35,76 @@ tile.program @reused(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: index, %o
 
 // -----
 
+// Another, whose factor comes first.
+// CHECK-LABEL: tile.program @factor_first(
+// CHECK: tile.softmax %{{.*}} {fixed,
+// CHECK: tile.any
+tile.program @factor_first(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: index, %o: memref<?x?xf32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescaling = on_overflow, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %out0 = arith.constant dense<0.0> : vector<8x16xf32>
+  %max0 = arith.constant dense<0xFF800000> : vector<8xf32>
+  %sum0 = arith.constant dense<0.0> : vector<8xf32>
+  %weights0 = arith.constant dense<0.0> : vector<8x4xbf16>
+  %r:4 = scf.for %j = %c0 to %high step %c4 iter_args(%out = %out0, %max = %max0, %sum = %sum0, %weights = %weights0) -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>, vector<8x4xbf16>) {
+    %s = tile.load %K[%c0, %j] axes [0, 1] below(%high, %c16) : memref<?x?xf32> -> vector<8x4xf32>
+    %m, %t, %p, %shrink = tile.softmax %s, %max, %sum at(%c0, %j) {octaves, partial, scale = 0.125 : f32} : vector<8x4xf32>, vector<8xf32> -> vector<8x4xbf16>
+    %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %a = tile.mma %weights, %v, %out : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
+    %u = tile.map tiles(%a : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.mulf %y, %x : f32
+      tile.yield %e : f32
+    } -> vector<8x16xf32>
+    scf.yield %u, %m, %t, %p : vector<8x16xf32>, vector<8xf32>, vector<8xf32>, vector<8x4xbf16>
+  }
+  tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
+// Row factors that are added: what a step does by them is not left out where they are 1.
+// CHECK-LABEL: tile.program @added(
+// CHECK-NOT: tile.any
+// CHECK: %[[SUM:.*]] = tile.mma
+// CHECK-NEXT: tile.map tiles(%[[SUM]] :
+// CHECK: arith.addf
+// CHECK-NOT: tile.any
+tile.program @added(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: index, %o: memref<?x?xf32>, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, rescaling = on_overflow, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %out0 = arith.constant dense<0.0> : vector<8x16xf32>
+  %max0 = arith.constant dense<0xFF800000> : vector<8xf32>
+  %sum0 = arith.constant dense<0.0> : vector<8xf32>
+  %weights0 = arith.constant dense<0.0> : vector<8x4xbf16>
+  %r:4 = scf.for %j = %c0 to %high step %c4 iter_args(%out = %out0, %max = %max0, %sum = %sum0, %weights = %weights0) -> (vector<8x16xf32>, vector<8xf32>, vector<8xf32>, vector<8x4xbf16>) {
+    %s = tile.load %K[%c0, %j] axes [0, 1] below(%high, %c16) : memref<?x?xf32> -> vector<8x4xf32>
+    // expected-remark @+1 {{each step looks for new row maxima: the loop carries on no output that is scaled last by its row factors}}
+    %m, %t, %p, %shrink = tile.softmax %s, %max, %sum at(%c0, %j) {octaves, partial, scale = 0.125 : f32} : vector<8x4xf32>, vector<8xf32> -> vector<8x4xbf16>
+    %v = tile.load %V[%j, %c0] axes [0, 1] below(%high, %c16) : memref<?x?xbf16> -> vector<4x16xbf16>
+    %a = tile.mma %weights, %v, %out : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
+    %u = tile.map tiles(%a : vector<8x16xf32>) rows(%shrink : vector<8xf32>) cols() at(%c0, %c0) {
+    ^bb0(%x: f32, %y: f32, %i: index, %n: index):
+      %e = arith.addf %x, %y : f32
+      tile.yield %e : f32
+    } -> vector<8x16xf32>
+    scf.yield %u, %m, %t, %p : vector<8x16xf32>, vector<8xf32>, vector<8xf32>, vector<8x4xbf16>
+  }
+  tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
 // The step reads the maxima.
 // CHECK-LABEL: tile.program @read(
 // CHECK-NOT: tile.any
