@@ -26,20 +26,43 @@ static SetVector<Operation *> sliceOf(LoadOp load, scf::ForOp loop) {
   return slice;
 }
 
-/// Whether `load` brings a tile that every step of `loop` reads elementwise, of other columns each. Tiles that masks
-/// read are not needed where the mask keeps all.
-static bool isCaptured(LoadOp load, scf::ForOp loop) {
-  auto type = cast<VectorType>(load.getType());
-  constexpr unsigned leastBits = 16; // narrower elements would take a register each
-  if (!isTile(type) || type.getElementTypeBitWidth() < leastBits ||
-      !llvm::all_of(load->getUsers(), llvm::IsaPred<MapOp>))
-    return false;
+/// Whether `load` brings a tile that scores are computed from elementwise. Tiles that masks alone read are not needed
+/// where the mask keeps all.
+static bool isCaptured(LoadOp load) {
+  return isTile(load.getType()) && llvm::any_of(load->getUsers(), llvm::IsaPred<MapOp>);
+}
+
+/// Why no step of `loop` can bring what `load` brings, a captured tile, for the next step; nothing where it can.
+static StringRef findObstacle(LoadOp load, scf::ForOp loop) {
+  constexpr unsigned leastBits = 16;
+  if (load->getBlock() != loop.getBody())
+    return "a branch of the step reads it";
+  if (cast<VectorType>(load.getType()).getElementTypeBitWidth() < leastBits)
+    return "its elements would take a register each, though they have less than 16 bits";
+  if (!llvm::all_of(load->getUsers(), llvm::IsaPred<MapOp>))
+    return "it is not for the elements of scores alone";
   bool usesPlace = false, usesState = false;
   for (Operation *op : sliceOf(load, loop))
     for (Value operand : op->getOperands())
       if (auto argument = dyn_cast<BlockArgument>(operand); argument && argument.getOwner() == loop.getBody())
         (argument == loop.getInductionVar() ? usesPlace : usesState) = true;
-  return usesPlace && !usesState;
+  if (usesState)
+    return "where it lies depends on what the loop carries";
+  return usesPlace ? "" : "it is the same in each step";
+}
+
+/// The captured tiles that steps of `loop` can bring for the next step. Tells of the others.
+static SmallVector<LoadOp> findAhead(scf::ForOp loop) {
+  SmallVector<LoadOp> ahead;
+  loop.walk([&](LoadOp load) {
+    if (!isCaptured(load) || load->getParentOfType<scf::ForOp>() != loop)
+      return;
+    if (StringRef obstacle = findObstacle(load, loop); obstacle.empty())
+      ahead.push_back(load);
+    else
+      load.emitRemark("the captured tile is not loaded a step ahead: ") << obstacle;
+  });
+  return ahead;
 }
 
 /// The tile that `load` brings in the step of `loop` in which `place` is `there`.
@@ -99,8 +122,7 @@ struct LoadAhead : attnc::tile::impl::TileLoadAheadBase<LoadAhead> {
     for (scf::ForOp loop : findOverlappedLoops(getOperation())) {
       if (getOverlap(loop) != Overlap::WeightsAhead)
         continue;
-      SmallVector<LoadOp> loads =
-          llvm::filter_to_vector(loop.getBody()->getOps<LoadOp>(), [&](LoadOp load) { return isCaptured(load, loop); });
+      SmallVector<LoadOp> loads = findAhead(loop);
       if (loads.empty())
         continue;
       guardLoop(loop);

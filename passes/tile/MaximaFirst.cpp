@@ -19,6 +19,9 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::tile;
 
+/// What a remark says of a function that maxima cannot be taken before.
+constexpr llvm::StringLiteral isWaitedFor = "row maxima wait for a function of products: ";
+
 namespace {
 
 /// What a step makes of its products on the way to scores: one operation after the other, each of the one before and of
@@ -145,6 +148,29 @@ static Chain findChain(MapOp map, OpResult scores) {
   return chain;
 }
 
+/// Tells of a map that only makes a slow function of products, where more than a mask comes between it and the softmax.
+/// `value` is what comes first on the way from there to the products.
+static void tellOfFarther(Value value) {
+  for (;;) {
+    if (auto mask = value.getDefiningOp<MaskOp>()) {
+      value = mask.getTiles().front();
+      continue;
+    }
+    auto map = value.getDefiningOp<MapOp>();
+    BlockArgument products = map ? findProducts(map) : BlockArgument();
+    if (!products)
+      return;
+    Chain chain = findChain(map, cast<OpResult>(value));
+    if (!chain.isAlone || chain.obstacle)
+      return;
+    if (chain.isSlow) {
+      map.emitRemark(isWaitedFor) << "more than a mask comes between it and the softmax";
+      return;
+    }
+    value = map.getTiles()[products.getArgNumber()];
+  }
+}
+
 /// What `chain` makes of row vectors.
 static Value applyToRows(OpBuilder &builder, const Chain &chain, Value rows) {
   auto type = cast<VectorType>(rows.getType());
@@ -169,15 +195,22 @@ static bool hoist(SoftmaxOp softmax) {
   auto mask = softmax.getScores().getDefiningOp<MaskOp>();
   Value scores = mask ? mask.getTiles().front() : softmax.getScores();
   auto map = scores.getDefiningOp<MapOp>();
-  if (softmax.getFixed() || !map || !findProducts(map))
+  if (softmax.getFixed())
     return false;
+  if (!map || !findProducts(map)) {
+    tellOfFarther(scores);
+    return false;
+  }
   Chain chain = findChain(map, cast<OpResult>(scores));
-  if (!chain.isSlow)
+  if (!chain.isSlow) {
+    if (chain.isAlone && !chain.obstacle)
+      tellOfFarther(map.getTiles()[findProducts(map).getArgNumber()]);
     return false;
+  }
   if (!chain.obstacle && map->getBlock() != softmax->getBlock())
     std::tie(chain.obstacle, chain.reason) = std::pair(map.getOperation(), "it is computed outside of the step");
   if (chain.obstacle && chain.isAlone && !chain.reason.empty())
-    chain.obstacle->emitRemark("row maxima wait for a function of products: ") << chain.reason;
+    chain.obstacle->emitRemark(isWaitedFor) << chain.reason;
   if (chain.obstacle)
     return false;
   // What else the mask reads stands before it.

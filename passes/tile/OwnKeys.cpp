@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/tile/TileQueries.h"
+#include "passes/tile/LogitOperations.h"
 #include "passes/tile/LoopStages.h"
 #include "passes/tile/Passes.h"
 #include "passes/tile/RowsOfPart.h"
@@ -204,8 +205,12 @@ void PartialLoop::skipOthers() {
   skipFirst(late, before);
 }
 
-/// A loop that drops nothing takes the same steps for all consumers.
+/// A loop that drops nothing takes the same steps for all consumers. Tells of one that might have dropped some: those
+/// that add nothing up, as over weights, have no steps that overlap.
 static void visitKeysOfTile(scf::ForOp loop) {
+  bool isPartial = isOfPart(loop.getLowerBound()) || isOfPart(loop.getUpperBound());
+  if (isPartial && llvm::any_of(loop.getBody()->getOps<MmaOp>(), [](MmaOp mma) { return !startsFromZero(mma); }))
+    loop.emitRemark("each consumer goes over the keys of the whole tile: the loop's steps are not overlapped");
   OpBuilder builder(loop);
   loop.setLowerBound(createBoundOfTile(builder, loop.getLowerBound()));
   loop.setUpperBound(createBoundOfTile(builder, loop.getUpperBound()));

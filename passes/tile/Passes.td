@@ -74,7 +74,8 @@ def TileLoadAhead : Pass<"tile-load-ahead", "::attnc::tile::ProgramOp"> {
   let summary = "Prefetches captured tiles one step ahead";
   let description = [{
     In loops as `tile-reverse-loops` turns round: captured tiles that scores read are carried by the loop, and each step
-    loads those of the next. The last loads its own again.
+    loads those of the next. The last loads its own again. A remark tells of those that come when they are needed, unless
+    masks alone read them.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
   let statistics = [Statistic<"numAhead", "ahead", "Tiles that are loaded a step ahead">];
@@ -100,7 +101,8 @@ def TileOwnKeys : Pass<"tile-own-keys", "::attnc::tile::ProgramOp"> {
     For programs whose warpgroups have roles, after `tile-overlap-steps`. Where the bounds of a loop that was turned round
     are those of some of the rows (`tile.part`), the loop has at least one step where there are keys for any row, so that
     all consumers go the same way. Steps that only other rows need come before and after it, and only take their tiles
-    from the rings (`tile.skip`), in the order in which these are filled. All other loops visit the keys of all rows.
+    from the rings (`tile.skip`), in the order in which these are filled. All other loops visit the keys of all rows. A
+    remark tells of those that add up products for some of the rows.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
   let statistics = [Statistic<"numPartial", "partial", "Loops that leave out steps of other rows">];
@@ -154,7 +156,7 @@ def TileMaximaFirst : Pass<"tile-maxima-first", "::attnc::tile::ProgramOp"> {
     that of the greatest product. Row maxima then do not wait for the function, which overlaps with what follows them. The
     function may multiply and divide by constants, add them, negate, and be limited by them, as long as it rises in the end.
     Where it has a tanh and is another, a remark says why. Nothing is said of factors that only the launch knows, and of
-    scores that depend on more than products.
+    scores that depend on more than products. A mask may come between the function and the softmax, and nothing else.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
   let statistics = [Statistic<"numHoisted", "hoisted", "Row maxima taken before a function">];
@@ -404,7 +406,8 @@ def TileSplitRanges : Pass<"tile-split-ranges", "::attnc::tile::ProgramOp"> {
   let summary = "Splits loops over keys into masked and unmasked ranges";
   let description = [{
     A loop whose masks say where they keep every key (`full`) becomes three loops in a row: masked, unmasked, masked. The
-    masks are gone from the one in the middle. Ranges that are known to be empty are removed.
+    masks are gone from the one in the middle. Ranges that are known to be empty are removed. Where masks of a loop's steps
+    may keep every key and the loop stays whole, a remark says why.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
   let statistics = [Statistic<"numSplit", "split", "Loops cut">];

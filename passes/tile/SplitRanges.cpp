@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -27,6 +28,8 @@ public:
 
 private:
   bool findMasks();
+  bool agree(MaskOp mask);
+  void tellWhyWhole();
   void setFullStretch();
   Value constant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
   Value least(Value a, Value b) { return arith::MinSIOp::create(builder, loc, a, b); }
@@ -72,6 +75,18 @@ static bool follows(MaskOp mask, scf::ForOp loop) {
   return place == loop.getInductionVar() || findDescent(place, loop) || findLead(place, loop);
 }
 
+/// Whether the full stretch of `mask` is known to be empty: then there is nothing to cut.
+static bool isNeverFull(MaskOp mask) { return matchPattern(mask.getFullHigh(), m_Zero()); }
+
+/// Why a loop stays as it is whose masks have full stretches.
+constexpr llvm::StringLiteral isWhole = "the loop is not cut into masked and full stretches: ";
+
+/// Whether `mask` has the columns and the full stretch of the first.
+bool LoopSplitter::agree(MaskOp mask) {
+  return findDescent(placeOf(mask), loop) == last && findLead(placeOf(mask), loop) == lead &&
+         mask.getFullLow() == masks.front().getFullLow() && mask.getFullHigh() == masks.front().getFullHigh();
+}
+
 /// Collects masks in the loop whose columns follow the induction variable and whose full stretch is known outside.
 bool LoopSplitter::findMasks() {
   loop.walk([&](MaskOp mask) {
@@ -79,13 +94,43 @@ bool LoopSplitter::findMasks() {
     if (follows(mask, loop) && outside && mask->getParentOfType<scf::ForOp>() == loop)
       masks.push_back(mask);
   });
-  if (masks.empty() || matchPattern(masks.front().getFullHigh(), m_Zero()))
+  if (masks.empty()) {
+    tellWhyWhole();
+    return false;
+  }
+  if (isNeverFull(masks.front()))
     return false;
   last = findDescent(placeOf(masks.front()), loop);
   lead = findLead(placeOf(masks.front()), loop);
-  return llvm::all_of(masks, [&](MaskOp mask) {
-    return findDescent(placeOf(mask), loop) == last && findLead(placeOf(mask), loop) == lead &&
-           mask.getFullLow() == masks.front().getFullLow() && mask.getFullHigh() == masks.front().getFullHigh();
+  auto other = llvm::find_if_not(masks, [&](MaskOp mask) { return agree(mask); });
+  if (other == masks.end())
+    return true;
+  if (llvm::none_of(masks, isNeverFull))
+    other->emitRemark(isWhole).append("its masks keep all in different steps").attachNote(masks.front().getLoc())
+        << "another mask is here";
+  return false;
+}
+
+/// Whether `value` is computed from the induction variable of `loop`.
+static bool isOfStep(Value value, scf::ForOp loop) {
+  SetVector<Operation *> makers;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  (void)getBackwardSlice(value, &makers, options);
+  return value == loop.getInductionVar() || llvm::any_of(makers, [&](Operation *maker) {
+           return llvm::is_contained(maker->getOperands(), loop.getInductionVar());
+         });
+}
+
+/// Tells of the first mask of the loop's steps that might keep all in some of them, where that does not show before the
+/// loop. A mask of the same columns in all steps is no mask of theirs.
+void LoopSplitter::tellWhyWhole() {
+  loop.walk([&](MaskOp mask) {
+    if (mask->getParentOfType<scf::ForOp>() != loop || isNeverFull(mask) || !isOfStep(placeOf(mask), loop))
+      return WalkResult::advance();
+    mask.emitRemark(isWhole) << (follows(mask, loop) ? "where its mask keeps all is not known before it"
+                                                     : "the columns of its mask do not follow its steps");
+    return WalkResult::interrupt();
   });
 }
 

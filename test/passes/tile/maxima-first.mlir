@@ -260,3 +260,69 @@ tile.program @other_tiles(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, 
   tile.store %n, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
   tile.return
 }
+
+// -----
+
+// Maps that something comes between or after: another map, other results, and the loop, whose step has what it reads.
+
+// CHECK-LABEL: tile.program @apart(
+// CHECK-NOT: own
+// CHECK: tile.return
+tile.program @apart(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c = arith.constant 0.125 : f32
+  %x = tile.load %v[%c0, %c0] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
+  %m0 = tile.load %o[%c0] axes [0] below(%high) : memref<?xf32> -> vector<8xf32>
+  // expected-remark @+1 {{row maxima wait for a function of products: more than a mask comes between it and the softmax}}
+  %t1 = tile.map tiles(%x : vector<8x4xf32>) rows() cols() at(%c0, %c0) {
+  ^bb0(%e: f32, %i: index, %j: index):
+    %t = math.tanh %e : f32
+    tile.yield %t : f32
+  } -> vector<8x4xf32>
+  %s1 = tile.map tiles(%t1 : vector<8x4xf32>) rows() cols() at(%c0, %c0) {
+  ^bb0(%e: f32, %i: index, %j: index):
+    %a = arith.mulf %e, %c : f32
+    tile.yield %a : f32
+  } -> vector<8x4xf32>
+  %m1, %l1, %p1, %r1 = tile.softmax %s1, %m0, %m0 at(%c0, %c0) {scale = 1.0 : f32} : vector<8x4xf32>, vector<8xf32> -> vector<8x4xf32>
+  // expected-remark @+1 {{row maxima wait for a function of products: more than a mask comes between it and the softmax}}
+  %t2 = tile.map tiles(%x : vector<8x4xf32>) rows() cols() at(%c0, %c0) {
+  ^bb0(%e: f32, %i: index, %j: index):
+    %t = math.tanh %e : f32
+    tile.yield %t : f32
+  } -> vector<8x4xf32>
+  %s2 = tile.mask tiles(%t2 : vector<8x4xf32>) rows() cols() at(%c0, %c0) full(%c0, %high) {
+  ^bb0(%e: f32, %i: index, %j: index):
+    %keep = arith.cmpi sle, %j, %i : index
+    tile.yield %keep : i1
+  } -> vector<8x4xf32>
+  %k2 = tile.mask tiles(%s2 : vector<8x4xf32>) rows() cols() at(%c0, %c0) full(%c0, %high) {
+  ^bb0(%e: f32, %i: index, %j: index):
+    %keep = arith.cmpi slt, %j, %high : index
+    tile.yield %keep : i1
+  } -> vector<8x4xf32>
+  %m2, %l2, %p2, %r2 = tile.softmax %k2, %m1, %m1 at(%c0, %c0) {scale = 1.0 : f32} : vector<8x4xf32>, vector<8xf32> -> vector<8x4xf32>
+  // expected-remark @+1 {{row maxima wait for a function of products: it has other results}}
+  %s3:2 = tile.map tiles(%x : vector<8x4xf32>) rows() cols() at(%c0, %c0) {
+  ^bb0(%e: f32, %i: index, %j: index):
+    %t = math.tanh %e : f32
+    tile.yield %t, %e : f32, f32
+  } -> (vector<8x4xf32>, vector<8x4xf32>)
+  %m3, %l3, %p3, %r3 = tile.softmax %s3#0, %m2, %m2 at(%c0, %c0) {scale = 1.0 : f32} : vector<8x4xf32>, vector<8xf32> -> vector<8x4xf32>
+  // expected-remark @+1 {{row maxima wait for a function of products: it is computed outside of the step}}
+  %s4 = tile.map tiles(%x : vector<8x4xf32>) rows() cols() at(%c0, %c0) {
+  ^bb0(%e: f32, %i: index, %j: index):
+    %t = math.tanh %e : f32
+    tile.yield %t : f32
+  } -> vector<8x4xf32>
+  %m5 = scf.for %j = %c0 to %high step %c4 iter_args(%m4 = %m3) -> (vector<8xf32>) {
+    %n4, %l4, %p4, %r4 = tile.softmax %s4, %m4, %m4 at(%c0, %c0) {scale = 1.0 : f32} : vector<8x4xf32>, vector<8xf32> -> vector<8x4xf32>
+    scf.yield %n4 : vector<8xf32>
+  }
+  tile.store %m5, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+  tile.return
+}

@@ -1,5 +1,5 @@
 // RUN: attnc-opt %s --pass-pipeline="builtin.module(tile.program(tile-split-ranges),canonicalize,cse)" -split-input-file \
-// RUN:   | FileCheck %s
+// RUN:   -verify-diagnostics | FileCheck %s
 
 // A loop whose mask says where it keeps everything becomes masked, full and masked stretches over one state.
 
@@ -192,7 +192,7 @@ tile.program @unknown(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %til
 
 // -----
 
-// Two masks that do not agree, and a mask that does not follow the loop, are left alone.
+// Two masks that do not agree are left alone, and a remark says so.
 
 // CHECK-LABEL: tile.program @disagreement(
 // CHECK: scf.for
@@ -206,17 +206,111 @@ tile.program @disagreement(%v: memref<?x?xf32>, %o: memref<?xf32>, %full: index,
   %zero = arith.constant dense<0.0> : vector<8xf32>
   %r = scf.for %j = %c0 to %high step %c4 iter_args(%s = %zero) -> (vector<8xf32>) {
     %t = tile.load %v[%c0, %j] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
+    // expected-note @+1 {{another mask is here}}
     %m = tile.mask tiles(%t : vector<8x4xf32>) rows() cols() at(%c0, %j) full(%c0, %full) {
     ^bb0(%x: f32, %i: index, %k: index):
       %keep = arith.cmpi slt, %k, %i : index
       tile.yield %keep : i1
     } -> vector<8x4xf32>
+    // expected-remark @+1 {{the loop is not cut into masked and full stretches: its masks keep all in different steps}}
     %l = tile.mask tiles(%m : vector<8x4xf32>) rows() cols() at(%c0, %j) full(%c0, %high) {
     ^bb0(%x: f32, %i: index, %k: index):
       %keep = arith.cmpi slt, %k, %high : index
       tile.yield %keep : i1
     } -> vector<8x4xf32>
     %n = tile.reduce <add> %l, %s : vector<8x4xf32>, vector<8xf32>
+    scf.yield %n : vector<8xf32>
+  }
+  tile.store %r, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+  tile.return
+}
+
+// -----
+
+// Nor is a loop cut whose columns do not follow its steps,
+
+// CHECK-LABEL: tile.program @elsewhere(
+// CHECK: scf.for
+// CHECK: tile.mask
+// CHECK-NOT: scf.for
+// CHECK: tile.return
+tile.program @elsewhere(%v: memref<?x?xf32>, %o: memref<?xf32>, %list: memref<?xi32>, %high: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %r = scf.for %j = %c0 to %high step %c4 iter_args(%s = %zero) -> (vector<8xf32>) {
+    %at = arith.muli %j, %c2 : index
+    %t = tile.load %v[%c0, %j] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
+    // expected-remark @+1 {{the loop is not cut into masked and full stretches: the columns of its mask do not follow its steps}}
+    %m = tile.mask tiles(%t : vector<8x4xf32>) rows() cols() at(%c0, %at) full(%c0, %high) {
+    ^bb0(%x: f32, %i: index, %k: index):
+      %keep = arith.cmpi slt, %k, %i : index
+      tile.yield %keep : i1
+    } -> vector<8x4xf32>
+    %n = tile.reduce <add> %m, %s : vector<8x4xf32>, vector<8xf32>
+    scf.yield %n : vector<8xf32>
+  }
+  tile.store %r, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+  tile.return
+}
+
+// -----
+
+// or where only a step tells what is full in it.
+
+// CHECK-LABEL: tile.program @told_by_steps(
+// CHECK: scf.for
+// CHECK: tile.mask
+// CHECK-NOT: scf.for
+// CHECK: tile.return
+tile.program @told_by_steps(%v: memref<?x?xf32>, %o: memref<?xf32>, %list: memref<?xi32>, %high: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %r = scf.for %j = %c0 to %high step %c4 iter_args(%s = %zero) -> (vector<8xf32>) {
+    %e = memref.load %list[%j] : memref<?xi32>
+    %end = arith.index_cast %e : i32 to index
+    %t = tile.load %v[%c0, %j] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
+    // expected-remark @+1 {{the loop is not cut into masked and full stretches: where its mask keeps all is not known before it}}
+    %m = tile.mask tiles(%t : vector<8x4xf32>) rows() cols() at(%c0, %j) full(%c0, %end) {
+    ^bb0(%x: f32, %i: index, %k: index):
+      %keep = arith.cmpi slt, %k, %i : index
+      tile.yield %keep : i1
+    } -> vector<8x4xf32>
+    %n = tile.reduce <add> %m, %s : vector<8x4xf32>, vector<8xf32>
+    scf.yield %n : vector<8xf32>
+  }
+  tile.store %r, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
+  tile.return
+}
+
+// -----
+
+// A mask of the same columns in all steps has no stretches, which is no news.
+
+// CHECK-LABEL: tile.program @same_columns(
+// CHECK: scf.for
+// CHECK: tile.mask
+// CHECK-NOT: scf.for
+// CHECK: tile.return
+tile.program @same_columns(%v: memref<?x?xf32>, %o: memref<?xf32>, %list: memref<?xi32>, %high: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %r = scf.for %j = %c0 to %high step %c4 iter_args(%s = %zero) -> (vector<8xf32>) {
+    %t = tile.load %v[%c0, %j] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
+    %m = tile.mask tiles(%t : vector<8x4xf32>) rows() cols() at(%c0, %c4) full(%c0, %high) {
+    ^bb0(%x: f32, %i: index, %k: index):
+      %keep = arith.cmpi slt, %k, %i : index
+      tile.yield %keep : i1
+    } -> vector<8x4xf32>
+    %n = tile.reduce <add> %m, %s : vector<8x4xf32>, vector<8xf32>
     scf.yield %n : vector<8xf32>
   }
   tile.store %r, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
