@@ -10,6 +10,7 @@ using namespace attnc::sim;
 
 Agent::Agent(ThreadBlock &block, const Code &code, tile::RoleOp role, int64_t part, int64_t parts)
     : block(block), code(code), role(role), takesTiles(role && role.takesTiles()), part(part), parts(parts),
+      number(static_cast<int64_t>(block.agents.size())), consumer(static_cast<int64_t>(block.consumers.size())),
       party(block.addParty()), productParty(block.addParty()), drainParty(block.addParty()),
       clearParty(block.addParty()) {
   clock.set(party, 1);
@@ -19,11 +20,15 @@ Agent::Agent(ThreadBlock &block, const Code &code, tile::RoleOp role, int64_t pa
 std::string Agent::name() const {
   auto op = cast_if_present<tile::RoleOp>(role);
   std::string text = !op                                        ? "warp " + std::to_string(part)
-                     : op.getKind() == tile::RoleKind::Consumer ? "consumer " + std::to_string(part)
+                     : op.getKind() == tile::RoleKind::Consumer ? "consumer " + std::to_string(consumer)
                      : op.getWarp()                             ? "producer " + std::to_string(*op.getWarp())
                                                                 : "producer";
   text += " of block " + std::to_string(block.number);
   return tile ? text + " in tile " + std::to_string(*tile) : text;
+}
+
+int Agent::writer() const {
+  return static_cast<int>(tile.value_or(0) * static_cast<int64_t>(block.agents.size()) + number);
 }
 
 InFlightDiagnostic Agent::fail(Operation *op) { return block.device.fail(op, name()); }

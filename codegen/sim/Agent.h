@@ -144,6 +144,8 @@ private:
   bool addDrained(const Drain &drain);
   bool endsInside(tile::PutOp op);
   bool isCut(tile::StoreOp op);
+  /// Whose the elements are that it stores: no other agent's, and no other tile's.
+  int writer() const;
   bool readSharedTile(const Held &shared, mlir::Operation *op, const SharedMemory::Stamp &stamp, const Clock &clock);
 
   ThreadBlock &block;
@@ -151,6 +153,7 @@ private:
   mlir::Operation *role; ///< null in a program without roles
   bool takesTiles;       ///< from the counter
   int64_t part, parts;
+  int64_t number, consumer; ///< which it is of the block's agents; and, of its consumers, those of all roles
   int party, productParty, drainParty, clearParty;
   Clock clock;
 

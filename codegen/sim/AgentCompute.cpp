@@ -360,7 +360,6 @@ bool Agent::storeTile(tile::StoreOp store) {
   const Array &array = *held(store.getValue()).array;
   Numbers first = numbersOf(store.getIndices()), limits = numbersOf(store.getLimits());
   ArrayRef<int64_t> axes = store.getAxes();
-  auto writer = static_cast<int>(tile.value_or(0) * parts + part);
   std::string who = name();
   for (int64_t row = 0; row < array.rows; ++row)
     for (int64_t column = 0; column < array.columns; ++column) {
@@ -376,7 +375,7 @@ bool Agent::storeTile(tile::StoreOp store) {
       if (store.getBlocked())
         moveToBlocked(at, array.columns);
       Value view = resolve(store.getView(), at);
-      if (!block.device.store(store, who, writer, view, at, array.row(row)[column]))
+      if (!block.device.store(store, who, writer(), view, at, array.row(row)[column]))
         return false;
     }
   return true;

@@ -87,7 +87,6 @@ bool Agent::runDrain() {
   ArrayRef<int64_t> axes = drain.op.getAxes();
   int64_t stride = drain.op.getBuffer().getType().getTile().getDimSize(1);
   auto rows = static_cast<int64_t>(drain.buffer->data.size()) / stride;
-  auto writer = static_cast<int>(tile.value_or(0) * parts + part);
   std::string who = name();
   ArrayRef<int64_t> sizes = block.device.getView(drain.op.getView()).shape;
   tile::TensorBox box(drain.op);
@@ -97,7 +96,8 @@ bool Agent::runDrain() {
       box.move(at, part * rows + row);
       at[axes[1]] += drain.firstColumn + column;
       if (at[axes[0]] < sizes[axes[0]] && at[axes[1]] < sizes[axes[1]] &&
-          !block.device.store(drain.op, who, writer, drain.op.getView(), at, drain.buffer->data[row * stride + column]))
+          !block.device.store(drain.op, who, writer(), drain.op.getView(), at,
+                              drain.buffer->data[row * stride + column]))
         return false;
     }
   return true;
