@@ -165,6 +165,8 @@ private:
   bool fresh = true;                      ///< before the first tile
 
   llvm::DenseMap<const Ring *, int64_t> puts, gets, releases;
+  /// Fillings that a tile.get with `kept` waited for, and that no tile.held has taken yet.
+  llvm::DenseMap<const Ring *, llvm::SmallDenseSet<int64_t>> kept;
   std::deque<std::shared_ptr<Product>> products; ///< started and not awaited
   size_t nextProduct = 0;                        ///< the first that has not run
   Clock productClock, drainClock;

@@ -234,6 +234,8 @@ Agent::Progress Agent::get(const Instruction &instruction, tile::GetOp op) {
     clock.join(stage.full);
   }
   ++gets[&ring];
+  if (op.getKept())
+    kept[&ring].insert(round);
   Held &shared = values[instruction.results[0]];
   shared.ring = &ring;
   shared.round = round;
@@ -247,6 +249,11 @@ Agent::Progress Agent::hold(const Instruction &instruction, tile::HeldOp op) {
     fail(op) << "held without get (" << ring.name() << ")";
     return Progress::Failed;
   }
+  // What the tile.get in front of it waits for is counted from what is kept.
+  if (!kept[&ring].erase(round) && block.device.rules) {
+    fail(op) << "held, and not kept (" << ring.name() << ")";
+    return Progress::Failed;
+  }
   Held &shared = values[instruction.results[0]];
   shared.ring = &ring;
   shared.round = round;
@@ -258,6 +265,11 @@ Agent::Progress Agent::release(tile::ReleaseOp op) {
   int64_t round = released(ring);
   if (round >= got(ring)) {
     fail(op) << "release without get (" << ring.name() << ")";
+    return Progress::Failed;
+  }
+  // What is held then would be the next step's buffer.
+  if (block.device.rules && kept[&ring].contains(round)) {
+    fail(op) << "kept buffer released before it was held (" << ring.name() << ")";
     return Progress::Failed;
   }
   if (block.device.rules)
