@@ -201,8 +201,13 @@ bool Agent::computeMap(const Instruction &instruction) {
   Number dropped;
   dropped.f = -std::numeric_limits<double>::infinity();
   for (int64_t row = 0; row < rows; ++row) {
-    for (size_t n = 0; n < numTiles; ++n)
-      std::copy_n(values[operands[n]].array->row(row), columns, registers.argument(static_cast<int64_t>(n)));
+    for (size_t n = 0; n < numTiles; ++n) {
+      const Array &tile = *values[operands[n]].array;
+      if (tile.shifts.empty())
+        std::copy_n(tile.row(row), columns, registers.argument(static_cast<int64_t>(n)));
+      else
+        registers.setShifted(static_cast<int64_t>(n), tile.row(row), tile.shifts.data() + row * columns);
+    }
     for (size_t n = 0; n < numRows; ++n)
       std::fill_n(registers.argument(static_cast<int64_t>(numTiles + n)), columns,
                   values[operands[numTiles + n]].array->data[row]);
@@ -223,6 +228,8 @@ bool Agent::computeMap(const Instruction &instruction) {
       const Number *yielded = registers.yielded(static_cast<int64_t>(n));
       if (map) {
         std::copy_n(yielded, columns, result->row(row));
+        if (const Number *shifts = registers.getShifts())
+          result->shifts.insert(result->shifts.end(), shifts, shifts + columns);
         continue;
       }
       const Number *whole = values[operands[0]].array->row(row);
@@ -230,6 +237,8 @@ bool Agent::computeMap(const Instruction &instruction) {
         result->row(row)[column] = yielded[column].i ? whole[column] : dropped;
     }
   }
+  if (mask)
+    results.front()->shifts = values[operands[0]].array->shifts;
   for (auto [number, result] : llvm::zip_equal(instruction.results, results))
     values[number].array = std::move(result);
   return true;
@@ -269,6 +278,8 @@ bool Agent::computeReduce(const Instruction &instruction) {
       for (int64_t group = 2 * lane; group < source.columns; group += 2 * lanes)
         for (int64_t column = group; column < std::min(group + 2, source.columns); ++column) {
           double element = source.row(row)[column].f;
+          if (!source.shifts.empty())
+            element = static_cast<float>(element + source.shifts[row * source.columns + column].f);
           joined = isMax ? std::fmax(joined, element) : joined + element;
         }
       result->row(row)[lane].f = static_cast<float>(joined);

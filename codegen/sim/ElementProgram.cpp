@@ -3,9 +3,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/sim/ElementProgram.h"
-#include "dialect/tile/RowTerms.h"
 #include "dialect/tile/ShortPower.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include <cmath>
@@ -75,6 +75,70 @@ static void spreadNaN(Number *row, int64_t columns, int64_t count) {
     }
 }
 
+/// A float as threads have it.
+static float narrow(const Number &number) { return static_cast<float>(number.f); }
+
+void ElementProgram::Registers::setShifted(int64_t number, const Number *elements, const Number *shifts) {
+  for (int64_t column = 0; column < columns; ++column)
+    argument(number)[column].f = narrow(elements[column]) + narrow(shifts[column]);
+  shifted[static_cast<int>(number)] = {elements, shifts};
+}
+
+std::optional<int> ElementProgram::findShiftedArgument(Operation &op, const tile::RowTerms &terms) {
+  auto argument = op.getNumOperands() > 0 ? dyn_cast<BlockArgument>(op.getOperand(0)) : BlockArgument();
+  bool isUniform = llvm::all_of(op.getOperands().drop_front(argument ? 1 : 0), [&](Value operand) {
+    std::optional<tile::RowTerm> term = terms.find(operand);
+    return term && term->isUniform();
+  });
+  if (!isa<math::FmaOp, arith::AddFOp, arith::SubFOp>(op) || !argument || argument.getOwner() != op.getBlock() ||
+      !isUniform)
+    return std::nullopt;
+  return static_cast<int>(argument.getArgNumber());
+}
+
+void ElementProgram::findShiftOfYield(Operation *sum, const tile::RowTerms &terms) {
+  if (!sum || !sum->hasAttr(tile::rowShiftAttrName) || lines.empty() || lines.back().op != sum)
+    return;
+  std::optional<tile::RowTerm> term = terms.find(sum->getOperand(1));
+  if (!term || term->isUniform() || term->magnitude)
+    return;
+  RowShift shift{isa<arith::SubFOp>(sum) ? -1 : 1, term->step, 0, -1};
+  if (term->distributed) {
+    auto product = llvm::find_if(
+        lines, [&](const Line &line) { return line.anchor && line.results[0] == lines.back().operands[1]; });
+    if (product == lines.end()) // a product of a product is added as it is
+      return;
+    shift.anchor = *product->anchor;
+    shift.factor = product->operands[product->isLinearSecond ? 0 : 1];
+  }
+  shiftOfYield = shift;
+}
+
+void ElementProgram::runShifted(const Line &line, Registers &registers) const {
+  auto [elements, shifts] = registers.shifted.at(line.shiftedArgument);
+  for (int64_t column = 0; column < registers.columns; ++column) {
+    float last = narrow(registers.at(line.operands.back())[column]);
+    auto with = [&](float x, float term) {
+      return isa<math::FmaOp>(line.op) ? std::fma(x, narrow(registers.at(line.operands[1])[column]), term) : x + term;
+    };
+    float term = with(narrow(shifts[column]), isa<arith::SubFOp>(line.op) ? -last : last);
+    registers.at(line.results[0])[column].f = with(narrow(elements[column]), term);
+  }
+}
+
+void ElementProgram::splitShift(const Line &line, Registers &registers) const {
+  const Number *whole = registers.at(line.operands[1]);
+  for (int64_t column = 0; column < registers.columns; ++column) {
+    int64_t first = column % columnsOfGroup / columnsOfThread * columnsOfThread;
+    auto distance =
+        static_cast<float>(shiftOfYield->sign * shiftOfYield->step * (column - first - shiftOfYield->anchor));
+    float factor = shiftOfYield->factor < 0 ? 1 : narrow(registers.at(shiftOfYield->factor)[column]);
+    registers.at(line.results[0])[column].f =
+        std::fma(factor, distance, narrow(registers.at(line.operands[0])[column]));
+    registers.shifts[column].f = static_cast<double>(shiftOfYield->sign) * narrow(whole[first + shiftOfYield->anchor]);
+  }
+}
+
 LogicalResult ElementProgram::compile(Region &region, llvm::function_ref<int(Value)> numberOf) {
   llvm::DenseMap<Value, int> registers;
   auto add = [&](Value value) {
@@ -124,6 +188,8 @@ LogicalResult ElementProgram::compile(Region &region, llvm::function_ref<int(Val
     }
     if (!rule && isContracted(op))
       line.element.keepExact();
+    if (!rule)
+      line.shiftedArgument = findShiftedArgument(op, terms).value_or(-1);
     for (Value operand : operands)
       line.operands.push_back(lookUp(operand));
     for (Value result : op.getResults())
@@ -132,6 +198,7 @@ LogicalResult ElementProgram::compile(Region &region, llvm::function_ref<int(Val
   }
   for (Value value : body.getTerminator()->getOperands())
     yields.push_back(lookUp(value));
+  findShiftOfYield(body.getTerminator()->getOperand(0).getDefiningOp(), terms);
   return success();
 }
 
@@ -153,6 +220,14 @@ Operation *ElementProgram::run(Registers &registers, llvm::function_ref<const at
       operands.push_back(registers.at(number));
     for (int number : line.results)
       results.push_back(registers.at(number));
+    if (line.view < 0 && registers.shifted.contains(line.shiftedArgument)) {
+      runShifted(line, registers);
+      continue;
+    }
+    if (shiftOfYield && &line == &lines.back()) {
+      splitShift(line, registers);
+      continue;
+    }
     if (line.view < 0) {
       line.element.run(operands, results, registers.columns);
       if (line.sharing > 1)

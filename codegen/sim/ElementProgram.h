@@ -6,7 +6,9 @@
 #define ATTNC_CODEGEN_SIM_ELEMENTPROGRAM_H
 
 #include "codegen/sim/Numbers.h"
+#include "dialect/tile/RowTerms.h"
 #include "mlir/IR/Region.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <optional>
 
@@ -26,16 +28,22 @@ public:
     Number *argument(int64_t number) { return at(number); }
     /// Row `number` of what the region yields, after a run.
     const Number *yielded(int64_t number) { return at(program.yields[number]); }
+    /// Sets argument `number` to a row whose elements have `shifts`.
+    void setShifted(int64_t number, const Number *elements, const Number *shifts);
+    /// What the run has left out of the elements that it yields; null for nothing.
+    const Number *getShifts() const { return program.shiftOfYield ? shifts.data() : nullptr; }
 
   private:
     friend class ElementProgram;
     Registers(const ElementProgram &program, int64_t columns)
-        : program(program), columns(columns), numbers(program.numRegisters * columns) {}
+        : program(program), columns(columns), numbers(program.numRegisters * columns), shifts(columns) {}
     Number *at(int64_t number) { return numbers.data() + number * columns; }
 
     const ElementProgram &program;
     int64_t columns;
-    std::vector<Number> numbers;
+    std::vector<Number> numbers, shifts;
+    /// By argument, its elements and what has been left out of them.
+    llvm::SmallDenseMap<int, std::pair<const Number *, const Number *>> shifted;
   };
 
   /// Registers of `columns` elements; `scalarOf` gives the values from outside.
@@ -46,6 +54,14 @@ public:
   mlir::Operation *run(Registers &registers, llvm::function_ref<const attn::HostArray &(int)> viewOf) const;
 
 private:
+  /// Of a sum that leaves out what is the same for the row: how its second operand goes along the row.
+  struct RowShift {
+    int64_t sign;   ///< -1 of a difference
+    int64_t step;   ///< from column to column, without the factor
+    int64_t anchor; ///< the column, counted from a thread's first, whose number is left out
+    int factor;     ///< the register of what steps are multiplied by; negative for 1
+  };
+
   /// One operation.
   struct Line {
     mlir::Operation *op;
@@ -55,6 +71,7 @@ private:
     int64_t multiplyAddShare = 0;  ///< of so many columns of a thread, the first by multiply-adds; 0 for none
     std::optional<int64_t> anchor; ///< of a product that is distributed over columns
     bool isLinearSecond = false;   ///< its second factor is linear in the column
+    int shiftedArgument = -1;      ///< whose shift meets the other operands, which are the same for the row, first
     llvm::SmallVector<int, 3> operands;
     llvm::SmallVector<int, 2> results;
   };
@@ -64,6 +81,16 @@ private:
   std::vector<std::pair<int, int>> captured; ///< register, number outside
   llvm::SmallVector<int, 2> yields;
   int64_t numRegisters = 0;
+  std::optional<RowShift> shiftOfYield; ///< of the last line, where that leaves out what is the same for the row
+
+  /// The tile that `op` reads first, if its other operands are the same for the row, so that a shift meets them first.
+  static std::optional<int> findShiftedArgument(mlir::Operation &op, const tile::RowTerms &terms);
+  /// Finds what the region leaves out where it yields `sum`, and that has `tile.row_shift`.
+  void findShiftOfYield(mlir::Operation *sum, const tile::RowTerms &terms);
+  /// Runs an operation whose shift meets its other operands first: (x + s) * f + a is x * f + (s * f + a).
+  void runShifted(const Line &line, Registers &registers) const;
+  /// Runs the sum that leaves out what is the same for the row: each element gets what its column differs by.
+  void splitShift(const Line &line, Registers &registers) const;
 };
 
 /// Reads element `indices` of `view` into `result`; false where it lies outside.

@@ -34,6 +34,8 @@ struct Array {
 
   int64_t rows, columns;
   std::vector<Number> data;
+  /// What a sum with `tile.row_shift` has left out of each element, which who reads it adds; empty for nothing.
+  std::vector<Number> shifts;
 };
 
 /// A constant as a number.
