@@ -89,7 +89,7 @@ def section(report: dict[str, Any]) -> str:
     lines += [f"- {name}: {fact}" for name, fact in report.get("facts", {}).items()] + [""]
     cycles = {point["name"]: point for point in report.get("cycles", [])}
     groups = (
-        ("cudnn", "cuDNN", "Beside cuDNN. The share of the tensor cores' peak is from counted cycles."),
+        ("cudnn", "cuDNN", "Beside cuDNN." + " The share of the tensor cores' peak is from counted cycles." * bool(cycles)),
         ("nvrtc", "nvptx", "The same kernels through CUDA C++ and NVRTC, beside `nvptx:sm_90a`."),
         ("flex", "FlexAttention", "Beside FlexAttention, compiled, with its block mask made beforehand; head dim 128."),
         ("own", "plain causal", "Variants beside our own plain causal attention, by FLOP kept; head dim 128 where none is "
