@@ -32,32 +32,46 @@ static bool isCaptured(LoadOp load) {
   return isTile(load.getType()) && llvm::any_of(load->getUsers(), llvm::IsaPred<MapOp>);
 }
 
+/// What of a step of `loop` decides which elements `load` brings.
+struct Dependence {
+  bool onPlace = false;   ///< where the step is
+  bool onCarried = false; ///< what the loop carries
+};
+
+static Dependence findDependence(LoadOp load, scf::ForOp loop) {
+  Dependence found;
+  for (Operation *op : sliceOf(load, loop))
+    for (Value operand : op->getOperands())
+      if (auto argument = dyn_cast<BlockArgument>(operand); argument && argument.getOwner() == loop.getBody())
+        (argument == loop.getInductionVar() ? found.onPlace : found.onCarried) = true;
+  return found;
+}
+
 /// Why no step of `loop` can bring what `load` brings, a captured tile, for the next step; nothing where it can.
-static StringRef findObstacle(LoadOp load, scf::ForOp loop) {
+static StringRef findObstacle(LoadOp load, Dependence dependence) {
   constexpr unsigned leastBits = 16;
-  if (load->getBlock() != loop.getBody())
-    return "a branch of the step reads it";
   if (cast<VectorType>(load.getType()).getElementTypeBitWidth() < leastBits)
     return "its elements would take a register each, though they have less than 16 bits";
   if (!llvm::all_of(load->getUsers(), llvm::IsaPred<MapOp>))
     return "it is not for the elements of scores alone";
-  bool usesPlace = false, usesState = false;
-  for (Operation *op : sliceOf(load, loop))
-    for (Value operand : op->getOperands())
-      if (auto argument = dyn_cast<BlockArgument>(operand); argument && argument.getOwner() == loop.getBody())
-        (argument == loop.getInductionVar() ? usesPlace : usesState) = true;
-  if (usesState)
-    return "where it lies depends on what the loop carries";
-  return usesPlace ? "" : "it is the same in each step";
+  return dependence.onCarried ? "where it lies depends on what the loop carries" : "";
 }
 
-/// The captured tiles that steps of `loop` can bring for the next step. Tells of the others.
+/// The captured tiles that steps of `loop` can bring for the next step. Tells of the others, but for those that are the
+/// same in each step.
 static SmallVector<LoadOp> findAhead(scf::ForOp loop) {
   SmallVector<LoadOp> ahead;
   loop.walk([&](LoadOp load) {
     if (!isCaptured(load) || load->getParentOfType<scf::ForOp>() != loop)
       return;
-    if (StringRef obstacle = findObstacle(load, loop); obstacle.empty())
+    StringRef obstacle = "a branch of the step reads it";
+    if (load->getBlock() == loop.getBody()) {
+      Dependence dependence = findDependence(load, loop);
+      if (!dependence.onPlace && !dependence.onCarried)
+        return;
+      obstacle = findObstacle(load, dependence);
+    }
+    if (obstacle.empty())
       ahead.push_back(load);
     else
       load.emitRemark("the captured tile is not loaded a step ahead: ") << obstacle;
