@@ -13,6 +13,13 @@ using namespace attnc;
 using namespace attnc::jit;
 using llvm::SourceMgr;
 
+/// Whether a terminal acts on `character` in place of showing it: U+0080 to U+009F, and what turns the direction of text,
+/// by which a line of a spec could pass for another.
+static bool isControl(llvm::UTF32 character) {
+  return (character >= 0x80 && character < 0xA0) || character == 0x061C || character == 0x200E || character == 0x200F ||
+         (character >= 0x202A && character <= 0x202E) || (character >= 0x2066 && character <= 0x2069);
+}
+
 /// The length in bytes of the character that `text` begins with, or 0 where a terminal should not get it.
 static size_t measureCharacter(StringRef text) {
   auto first = static_cast<unsigned char>(text.front());
@@ -22,9 +29,10 @@ static size_t measureCharacter(StringRef text) {
   size_t size = llvm::getNumBytesForUTF8(first);
   if (size > text.size() || !llvm::isLegalUTF8Sequence(bytes, bytes + size))
     return 0;
-  // U+0080 to U+009F are control characters too.
-  bool control = first == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0;
-  return control ? 0 : size;
+  llvm::UTF32 character = 0, *end = &character;
+  if (llvm::ConvertUTF8toUTF32(&bytes, bytes + size, &end, end + 1, llvm::strictConversion) != llvm::conversionOK)
+    return 0;
+  return isControl(character) ? 0 : size;
 }
 
 std::string jit::makePrintable(StringRef text, size_t limit) {

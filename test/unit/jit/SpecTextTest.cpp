@@ -82,5 +82,7 @@ TEST(SpecText, ShowsWhatATerminalCanTake) {
   EXPECT_EQ(makePrintable("\xe9 \xc2\x9b"
                           "1m"),
             "\\xe9 \\xc2\\x9b1m");
+  // What turns the direction of text would have one line pass for another.
+  EXPECT_EQ(makePrintable("a \u202E b \u2066"), "a \\xe2\\x80\\xae b \\xe2\\x81\\xa6");
   EXPECT_EQ(makePrintable("abcdef", 3), "abc...");
 }
