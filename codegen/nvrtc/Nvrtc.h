@@ -25,8 +25,8 @@ struct CompiledCuda {
 
 /// Compiles `source` for `arch` ("sm_90a"), to PTX where `toPtx`. The library is the file that ATTNC_NVRTC names, or
 /// else is looked for where the loader does, in CUDA_HOME, CUDA_PATH and /usr/local/cuda, and among the packages that
-/// PyPI has of the toolkit's parts (`nvidia-cuda-nvrtc`). Errors are those of the compiler, with the lines of the source; where there is no library,
-/// the error says where it was looked for.
+/// PyPI has of the toolkit's parts (`nvidia-cuda-nvrtc`). Errors are those of the compiler, with the lines of the
+/// source; where there is no library, the error says where it was looked for.
 ///
 /// Products and sums are not fused unless the source says so: what the kernels of attnc compute does not depend on what
 /// compiles them.

@@ -13,8 +13,8 @@ using namespace attnc;
 using namespace attnc::jit;
 using llvm::SourceMgr;
 
-/// Whether a terminal acts on `character` in place of showing it: U+0080 to U+009F, and what turns the direction of text,
-/// by which a line of a spec could pass for another.
+/// Whether a terminal acts on `character` in place of showing it: U+0080 to U+009F, and what turns the direction of
+/// text, by which a line of a spec could pass for another.
 static bool isControl(llvm::UTF32 character) {
   return (character >= 0x80 && character < 0xA0) || character == 0x061C || character == 0x200E || character == 0x200F ||
          (character >= 0x202A && character <= 0x202E) || (character >= 0x2066 && character <= 0x2069);

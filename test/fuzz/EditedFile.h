@@ -29,7 +29,7 @@ inline void require(bool condition) {
 /// The file that `input` makes of `good`, which has a preamble of so many bytes.
 inline std::vector<uint8_t> makeFile(image::Span<const uint8_t> input, std::vector<uint8_t> good,
                                      size_t preambleBytes) {
-  if (input.size() == 0)
+  if (input.empty())
     return {};
   const image::Span<const uint8_t> rest = input.slice(1, input.size() - 1);
   if (*input.begin() == 'f')

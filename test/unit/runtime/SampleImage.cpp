@@ -11,7 +11,8 @@ using namespace attnc::image;
 using namespace attnc::test;
 
 GridRule test::sampleGrid() {
-  return GridRule::combine(GridRule::Op::Mul, GridRule::combine(GridRule::Op::CeilDiv, GridRule::symbol(1), GridRule::constant(96)),
+  return GridRule::combine(GridRule::Op::Mul,
+                           GridRule::combine(GridRule::Op::CeilDiv, GridRule::symbol(1), GridRule::constant(96)),
                            GridRule::symbol(0));
 }
 
@@ -61,7 +62,8 @@ KernelImage test::makeSampleImage() {
   image.args = {q, lengths, p, offset, out, keyLengths, table};
   image.entries = {{"forward", sampleGrid(), 4096}, {"combine", GridRule::constant(1), 0}};
   KernelEntry gpu = {"forward_gpu", sampleGrid()};
-  gpu.launches.when = {{GridRule::combine(GridRule::Op::CeilDiv, GridRule::symbol(1), GridRule::symbol(0)), 1024, 4095}};
+  gpu.launches.when = {
+      {GridRule::combine(GridRule::Op::CeilDiv, GridRule::symbol(1), GridRule::symbol(0)), 1024, 4095}};
   gpu.launches.unless = {{{GridRule::symbol(2), 0, 7}, {GridRule::symbol(0), 3, 4}}};
   gpu.boxes = BoxRule{{{0, 1}, {6, 0}}, false};
   gpu.threads = 384;
