@@ -16,15 +16,7 @@
 
 #include "../unit/runtime/SampleImage.h"
 
-#include <cstdlib>
-
 namespace attnc::test {
-
-/// Stops the fuzzer when `condition` does not hold, also without assertions.
-inline void require(bool condition) {
-  if (!condition)
-    std::abort();
-}
 
 /// The file that `input` makes of `good`, which has a preamble of so many bytes.
 inline std::vector<uint8_t> makeFile(image::Span<const uint8_t> input, std::vector<uint8_t> good,

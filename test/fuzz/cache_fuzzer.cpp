@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "EditedFile.h"
+#include "Require.h"
 #include "runtime/cache/CacheFile.h"
 
 using namespace attnc;

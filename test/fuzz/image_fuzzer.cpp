@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "EditedFile.h"
+#include "Require.h"
 
 using namespace attnc;
 using namespace attnc::image;

@@ -6,6 +6,7 @@
 // refused by a kernel, but not crash it.
 //===----------------------------------------------------------------------===//
 
+#include "Require.h"
 #include "runtime/jit/CompileTarget.h"
 #include "runtime/tune/Choice.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -13,17 +14,12 @@
 
 using namespace attnc;
 using image::Result;
+using test::require;
 using tune::Record;
 using tune::RecordList;
 
 /// Longer inputs teach nothing new.
 static constexpr size_t maxInputBytes = 16384;
-
-/// Stops the fuzzer when `condition` does not hold, also without assertions.
-static void require(bool condition) {
-  if (!condition)
-    std::abort();
-}
 
 /// A file whose records are `list`, with the digest of their text; empty where that is no JSON.
 static std::string makeFile(llvm::StringRef list) {

@@ -6,18 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Require.h"
 #include "runtime/Safetensors.h"
-
-#include <cstdlib>
 
 using namespace attnc::image;
 using namespace attnc::runtime;
-
-/// Stops the fuzzer when `condition` does not hold, also without assertions.
-static void require(bool condition) {
-  if (!condition)
-    std::abort();
-}
+using attnc::test::require;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const Result<SafetensorsHeader> header = parseSafetensorsHeader({data, size}, "input");
