@@ -3,9 +3,10 @@
     layers.py ROOT
 """
 
-import os
 import re
 import sys
+
+from sources import check
 
 # In the order in which data goes. A room is the longest of these that a path begins with.
 LAYERS = [
@@ -55,20 +56,10 @@ def find_faults(path, text):
 
 
 def main(root):
-    count, faults = 0, []
-    for top in ("dialect", "passes", "codegen", "runtime", "tools"):
-        for folder, _, names in sorted(os.walk(os.path.join(root, top))):
-            for name in sorted(names):
-                path = os.path.relpath(os.path.join(folder, name), root)
-                if not name.endswith((".h", ".cpp", ".td", ".in")) or not find_room(path):
-                    continue
-                if path.startswith("runtime/python/"):
-                    continue  # what users include
-                with open(os.path.join(root, path), encoding="utf-8") as file:
-                    faults += find_faults(path, file.read())
-                count += 1
-    print("\n".join(faults) or f"{count} files include what is before them")
-    return bool(faults) or count == 0
+    def is_checked(path):
+        return find_room(path) and not path.startswith("runtime/python/")  # what users include
+
+    return check(root, (".h", ".cpp", ".td", ".in"), is_checked, find_faults, "include what is before them")
 
 
 if __name__ == "__main__":

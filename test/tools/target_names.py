@@ -5,9 +5,10 @@
 Code outside of these rooms has no target's name as text either. Comments may have both: they are for people.
 """
 
-import os
 import re
 import sys
+
+from sources import check
 
 # What is the same for every target, and so has neither a name of one nor its types.
 COMMON = (
@@ -44,18 +45,8 @@ def find_faults(path, text):
 
 
 def main(root):
-    count, faults = 0, []
-    for top in ("dialect", "passes", "codegen", "runtime", "tools"):
-        for folder, _, names in sorted(os.walk(os.path.join(root, top))):
-            for name in sorted(names):
-                path = os.path.relpath(os.path.join(folder, name), root)
-                if not name.endswith((".h", ".cpp")) or path.startswith(APART):
-                    continue
-                with open(os.path.join(root, path), encoding="utf-8") as file:
-                    faults += find_faults(path, file.read())
-                count += 1
-    print("\n".join(faults) or f"{count} files name no target but their own")
-    return bool(faults) or count == 0
+    return check(root, (".h", ".cpp"), lambda path: not path.startswith(APART), find_faults,
+                 "name no target but their own")
 
 
 if __name__ == "__main__":
