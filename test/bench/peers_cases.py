@@ -14,13 +14,14 @@ DROPOUT = 0.1
 
 # A bias for each logit: arguments, clauses, score.
 BIAS = (["bias: tensor<?x$Hx?x?xbf16>"], "", "%x = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<?x$Hx?x?xbf16>")
+SOFTCAP: tuple[list[str], str, str, str] = ([], "", f"%x = attn.softcap %s, {CAP}", "%keep = attn.causal %i, %j")
 # Masks and score regions of variants: arguments, clauses, score, mask. $H is the number of query heads.
 REGIONS: dict[str, tuple[list[str], str, str, str]] = {
     "full": ([], "", "", ""),
     "causal": ([], "", "", "%keep = attn.causal %i, %j"),
-    "softcap": ([], "", f"%x = attn.softcap %s, {CAP}", "%keep = attn.causal %i, %j"),
+    "softcap": SOFTCAP,
     # As inference asks for it: only an LSE needs a tanh of more places than the GPU's instruction has.
-    "softcap_no_lse": ([], "", f"%x = attn.softcap %s, {CAP}", "%keep = attn.causal %i, %j"),
+    "softcap_no_lse": SOFTCAP,
     "alibi": (
         ["slopes: tensor<$Hxf32>"], "", "%x = attn.alibi %s, %slopes[%h], %i, %j : tensor<$Hxf32>",
         "%keep = attn.causal %i, %j",
