@@ -20,7 +20,7 @@ static std::vector<const Target *> &registry() {
   return targets;
 }
 
-/// attnc's own, each from beside what launches it.
+/// attnc's own, each defined next to what launches it.
 static void registerOwn() {
   static std::once_flag once;
   std::call_once(once, [] {

@@ -23,7 +23,8 @@ enum class Compiles {
   Nothing, ///< it carries specs out as they are
 };
 
-/// Something that carries kernels out. Each kind is entered by `registerTarget`, attnc's own beside what launches them.
+/// Something that carries kernels out. Each kind is entered by `registerTarget`, attnc's own next to what launches
+/// them.
 struct Target {
   llvm::StringLiteral name; ///< "cpu", "nvptx:sm_90a": a kind, and what code is made for where that is asked
   /// One line for people.
@@ -36,7 +37,7 @@ struct Target {
   Compiles compiles = Compiles::Code;
   /// The kind of machine whose program it carries out, where it has no code of its own.
   llvm::StringLiteral programsOf = "";
-  /// Whether a device runs kernels, beside the threads that launch them.
+  /// Whether a device runs kernels, and not the threads that launch them.
   bool isDevice = false;
 
   /// The first part of `name`.
