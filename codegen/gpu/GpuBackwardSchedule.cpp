@@ -148,7 +148,9 @@ bool GradientTiles::fitsRegisters(EntryAttr entry, Program program, TileStep ste
   // are dropped.
   if (KernelOpInterface(op).hasDropout() && !op.getDerivative().empty())
     logits += count / 4;
-  double ofRows = sums + logits + weights + getElementRegisters(op, costs, captureStages > 0) * count / 2;
+  // Keys and values, of 16 bits, as left operands.
+  double rows = pipeline.getRowsInRegisters() ? static_cast<double>(keyDim() + valueDim()) / 4 : 0;
+  double ofRows = sums + rows + logits + weights + getElementRegisters(op, costs, captureStages > 0) * count / 2;
   return static_cast<double>(panel) / warpgroupRows * ofRows + statistics <= static_cast<double>(entry.getRegisters());
 }
 
@@ -330,10 +332,12 @@ static LogicalResult checkOneProgram(BackwardOp op, ScheduleAttr schedule, Gradi
            << " or " << mostDimOfAll << ", values of at most " << mostDimOfAll
            << ", without gradients that rows of queries sum for captured tensors, without a score or f16 "
            << "where data decides about tiles, and not for " << deterministicAttrName;
+  bool mayHaveLogitsAhead = pipeline.getReducerRegisters() > 0 && pipeline.getOverlap() == Overlap::LogitsAhead;
   if (pipeline.getStaging() != Staging::Tma || pipeline.getQueryStages() == 0 ||
-      !llvm::is_contained({Overlap::InStep, Overlap::ScoresAhead, Overlap::QueriesFirst}, pipeline.getOverlap()))
-    return op.emitError("expected #attn.roles, query_stages of 1 or more and overlap = in_step, scores_ahead or "
-                        "queries_first for program dqdkdv");
+      (!mayHaveLogitsAhead &&
+       !llvm::is_contained({Overlap::InStep, Overlap::ScoresAhead, Overlap::QueriesFirst}, pipeline.getOverlap())))
+    return op.emitError("expected #attn.roles, query_stages of 1 or more and overlap = in_step, scores_ahead, "
+                        "queries_first or, with reducer_registers, logits_ahead for program dqdkdv");
   if (schedule.getColumns() != columnsOfAll || pipeline.getConsumers() > 2)
     return op.emitError() << "expected steps of " << columnsOfAll << " queries and one or two consumers for program "
                           << "dqdkdv, got " << schedule.getColumns() << " and " << pipeline.getConsumers();
@@ -352,6 +356,9 @@ static LogicalResult checkRoles(BackwardOp op, ScheduleAttr schedule, GpuTargetA
     return op.emitError("expected overlap = in_step where data decides about steps and no block_mask lists them");
   if (pipeline.getOverlap() == Overlap::QueriesFirst && schedule.getProgram() != Program::Dqdkdv)
     return op.emitError() << "expected overlap = queries_first for program dqdkdv alone, got it for "
+                          << stringifyProgram(schedule.getProgram());
+  if (pipeline.getReducerRegisters() > 0 && schedule.getProgram() != Program::Dqdkdv)
+    return op.emitError() << "expected reducer_registers for program dqdkdv alone, got them for "
                           << stringifyProgram(schedule.getProgram());
   if (pipeline.getOwnKeys() || pipeline.getRescaling() != Rescaling::EachStep)
     return op.emitError("expected rescaling = each_step, and no own_keys for gradients");

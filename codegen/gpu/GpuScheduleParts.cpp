@@ -54,13 +54,19 @@ int64_t attnc::gpu::getRegistersAtStart(GpuTargetAttr target, int64_t warpgroups
 }
 
 LogicalResult attnc::gpu::checkRegistersOfRoles(KernelOpInterface kernel, PipelineAttr pipeline, GpuTargetAttr target) {
-  int64_t consumers = pipeline.getConsumers(), threads = (consumers + 1) * warpgroupThreads;
-  int64_t has = threads * getRegistersAtStart(target, consumers + 1);
-  int64_t needs = warpgroupThreads * (pipeline.getProducerRegisters() + consumers * pipeline.getConsumerRegisters());
+  int64_t consumers = pipeline.getConsumers(), warpgroups = pipeline.countWarpgroups();
+  int64_t threads = warpgroups * warpgroupThreads, has = threads * getRegistersAtStart(target, warpgroups);
+  int64_t needs = warpgroupThreads * (pipeline.getProducerRegisters() + consumers * pipeline.getConsumerRegisters() +
+                                      pipeline.getReducerRegisters());
+  if (int64_t atStart = getRegistersAtStart(target, warpgroups); pipeline.getReducerRegisters() > atStart)
+    return kernel.emitError() << "expected reducer_registers up to " << atStart << ", which all threads start with on "
+                              << target.getArch() << ", got " << pipeline.getReducerRegisters();
   if (needs <= has)
     return success();
+  std::string reducer =
+      pipeline.getReducerRegisters() ? " + " + std::to_string(pipeline.getReducerRegisters()) : std::string();
   return kernel.emitError() << "the schedule needs " << needs << " registers (" << warpgroupThreads << " * ("
                             << pipeline.getProducerRegisters() << " + " << consumers << " * "
-                            << pipeline.getConsumerRegisters() << ")), but " << target.getArch() << " has " << has
-                            << " for " << threads << " threads";
+                            << pipeline.getConsumerRegisters() << reducer << ")), but " << target.getArch() << " has "
+                            << has << " for " << threads << " threads";
 }

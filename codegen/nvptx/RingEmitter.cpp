@@ -67,13 +67,14 @@ void RingEmitter::initBarriers(Ptx &ptx, Value base, tile::ProgramOp program) {
   for (auto ring : program.getBody().getOps<tile::RingOp>()) {
     int64_t stages = ring.getRing().getType().getStages();
     // A barrier waits for somebody, also that of a ring which nobody gives anything back to.
-    int64_t consumers = std::max<int64_t>(tile::countReaders(ring), 1);
+    int64_t readers = std::max<int64_t>(tile::countReaders(ring), 1);
     // Products of a warpgroup read tiles, its warps vectors and captured tiles: each gives back what it has read.
     // Numbers of tiles go to producers as well.
-    int64_t warps = consumers * warpgroupRows / warpRows, releases = tile::isReadByWarps(ring) ? warps : consumers;
+    constexpr int64_t warpsOfReader = warpgroupRows / warpRows;
+    int64_t releases = tile::isReadByWarps(ring) ? readers * warpsOfReader : readers;
     if (ring.getRing().getType().getElement().isIndex())
       releases += countFollowers(program);
-    int64_t fillers = tile::isFilledByConsumers(ring) ? warps : 1;
+    int64_t fillers = tile::isFilledByConsumers(ring) ? tile::countSharers(ring) * warpsOfReader : 1;
     for (int64_t stage = 0; stage < stages; ++stage) {
       ptx.initBarrier(ptx.add(base, *ring.getBarriers() + stage * wordBytes), fillers);
       ptx.initBarrier(ptx.add(base, *ring.getBarriers() + (stages + stage) * wordBytes), releases);
@@ -277,8 +278,9 @@ void RingEmitter::setSharedTile(const State &state, Value stage, Value shared) {
   tile::SharedLayout layout(tileType);
   tile::RingOp ring = state.ring;
   SharedTile tile{Value(), {}, tileType};
-  if (tile::isReadByWarps(ring)) {
+  if (tile::isReadByWarps(ring))
     tile.address = ptx.add(ptx.add(base, *ring.getOffset()), ptx.mul(stage, layout.bytes()));
+  if (!llvm::any_of(shared.getUsers(), llvm::IsaPred<tile::StartOp>)) {
     context.sharedTiles[shared] = tile;
     return;
   }

@@ -453,7 +453,7 @@ LogicalResult RoleEmitter::emit() {
   }
   if (failed(emitBlock(role.getBody().front())))
     return failure();
-  if (role.getKind() == tile::RoleKind::Consumer)
+  if (role.getKind() != tile::RoleKind::Producer)
     stores.finish();
   return success();
 }

@@ -83,11 +83,11 @@ private:
 
 } // namespace
 
-/// Warpgroups of consumers whose roles stand before `role`.
+/// Warpgroups that compute whose roles stand before `role`.
 static int64_t countConsumersBefore(tile::RoleOp role) {
   int64_t warpgroups = 0;
   for (Operation *op = role->getPrevNode(); op; op = op->getPrevNode())
-    if (auto before = dyn_cast<tile::RoleOp>(op); before && before.getKind() == tile::RoleKind::Consumer)
+    if (auto before = dyn_cast<tile::RoleOp>(op); before && before.getKind() != tile::RoleKind::Producer)
       warpgroups += static_cast<int64_t>(before.getWarpgroups());
   return warpgroups;
 }
@@ -97,7 +97,7 @@ LogicalResult KernelEmitter::emitRoles(ArrayRef<tile::RoleOp> roles, int64_t fir
   OpBuilder &b = ptx.b;
   tile::RoleOp any = roles.front();
   bool produces = any.getKind() == tile::RoleKind::Producer;
-  ptx.setRegisters(any.getRegisters(), /*increase=*/!produces);
+  ptx.setRegisters(any.getRegisters(), /*increase=*/any.getKind() == tile::RoleKind::Consumer);
   for (tile::RoleOp role : roles) {
     EmitContext context(b, ptx.loc, abi, program);
     context.firstConsumer = countConsumersBefore(role);

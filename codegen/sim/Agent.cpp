@@ -21,6 +21,7 @@ std::string Agent::name() const {
   auto op = cast_if_present<tile::RoleOp>(role);
   std::string text = !op                                        ? "warp " + std::to_string(part)
                      : op.getKind() == tile::RoleKind::Consumer ? "consumer " + std::to_string(consumer)
+                     : op.getKind() == tile::RoleKind::Reducer  ? "reducer"
                      : op.getWarp()                             ? "producer " + std::to_string(*op.getWarp())
                                                                 : "producer";
   text += " of block " + std::to_string(block.number);

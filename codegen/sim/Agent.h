@@ -78,6 +78,8 @@ public:
 
   /// "consumer 1".
   std::string name() const;
+  /// Its role; null in a program without roles.
+  mlir::Operation *getRole() const { return role; }
   /// What it waits for, and where.
   const std::string &getWait() const { return wait; }
   mlir::Operation *getPlace() const { return code.instructions[pc].op; }

@@ -39,7 +39,7 @@ Agent::Progress Agent::synchronize(const Instruction &instruction) {
 
 /// Whether all who get it have given back the next buffer of `ring`, or never had it.
 bool Agent::isFree(const Ring &ring) const {
-  return llvm::all_of(block.readersOf(ring), [&](Agent *reader) {
+  return llvm::all_of(ring.readers, [&](Agent *reader) {
     return reader->released(ring) > put(ring) - static_cast<int64_t>(ring.stages.size());
   });
 }

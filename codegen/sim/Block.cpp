@@ -118,6 +118,15 @@ std::string Ring::name() const {
   return text;
 }
 
+/// Into how many parts the warpgroups that store by way of `buffer` divide it, of a program whose rows are dealt in
+/// `parts`.
+static int64_t countStorers(tile::BufferOp buffer, int64_t parts) {
+  for (Operation *user : buffer->getUsers())
+    if (auto role = user->getParentOfType<tile::RoleOp>())
+      return static_cast<int64_t>(role.getWarpgroups());
+  return parts;
+}
+
 ThreadBlock::ThreadBlock(Device &device, int64_t number, int64_t copyParts, int64_t parts)
     : device(device), number(number), turns(parts) {
   auto &body = device.program.getBody().front();
@@ -144,8 +153,9 @@ ThreadBlock::ThreadBlock(Device &device, int64_t number, int64_t copyParts, int6
   }
   for (auto op : body.getOps<tile::BufferOp>()) {
     VectorType tile = op.getShared().getType().getTile();
-    int64_t bytes = tile::SharedLayout(tile).bytes() / parts, elements = tile.getNumElements() / parts;
-    for (int64_t part = 0; part < parts; ++part) {
+    int64_t storers = countStorers(op, parts);
+    int64_t bytes = tile::SharedLayout(tile).bytes() / storers, elements = tile.getNumElements() / storers;
+    for (int64_t part = 0; part < storers; ++part) {
       // A warpgroup's rows lie in every panel; where one panel ends and where the next begins does not matter here.
       int64_t begin = op.getOffset() ? static_cast<int64_t>(*op.getOffset()) + part * bytes : -1;
       buffers[op.getShared()].push_back({memory.addRegion(begin, bytes), std::vector<Number>(elements)});
@@ -222,9 +232,21 @@ void ThreadBlock::land(size_t position) {
   stage.full.join(copy.clock);
 }
 
-ArrayRef<Agent *> ThreadBlock::readersOf(const Ring &ring) const {
-  tile::RingOp op = ring.op;
-  return op.getRing().getType().getElement().isIndex() ? receivers : consumers;
+void ThreadBlock::findReaders() {
+  for (auto &[value, ring] : rings) {
+    llvm::SmallDenseSet<Operation *> roles;
+    for (Operation *user : value.getUsers())
+      if (auto each = dyn_cast<tile::PersistentOp>(user)) {
+        auto role = each->getParentOfType<tile::RoleOp>();
+        if (!role.takesTiles())
+          roles.insert(role);
+      } else if (isa<tile::GetOp>(user)) {
+        roles.insert(user->getParentOfType<tile::RoleOp>());
+      }
+    for (const std::unique_ptr<Agent> &agent : agents)
+      if (agent->getRole() && roles.contains(agent->getRole()))
+        ring.readers.push_back(agent.get());
+  }
 }
 
 bool ThreadBlock::checkEnd() {
@@ -240,7 +262,7 @@ bool ThreadBlock::checkEnd() {
     int64_t puts = 0;
     for (const std::unique_ptr<Agent> &agent : agents)
       puts = std::max(puts, agent->put(ring));
-    for (Agent *reader : readersOf(ring)) {
+    for (Agent *reader : ring.readers) {
       if (reader->got(ring) == puts)
         continue;
       device.fail(ring.op, reader->name()) << "buffer filled and never got: " << ring.name() << " was filled " << puts

@@ -91,18 +91,18 @@ struct RingStage {
   }
 };
 
+class Agent;
+
 /// A ring of a block.
 struct Ring {
   tile::RingOp op;
   int64_t number;
   std::vector<RingStage> stages;
-
+  std::vector<Agent *> readers = {}; ///< who gets what is put into it
   /// What messages call it.
   std::string name() const;
   RingStage &stageOf(int64_t round) { return stages[round % stages.size()]; }
 };
-
-class Agent;
 
 /// A copy on its way into a buffer of a ring.
 struct Copy {
@@ -142,8 +142,8 @@ public:
     return static_cast<int>(partyTimes.size()) - 1;
   }
 
-  /// Who gets what is put into `ring`.
-  llvm::ArrayRef<Agent *> readersOf(const Ring &ring) const;
+  /// Enters who gets what is put into each ring: once all agents are there.
+  void findReaders();
 
   /// Enters an access; false, with an error at its operation, where it races.
   bool access(int region, bool writes, const SharedMemory::Stamp &stamp, const Clock &clock, const std::string &who);
@@ -151,9 +151,9 @@ public:
   Device &device;
   int64_t number;
   llvm::DenseMap<mlir::Value, Ring> rings;
-  llvm::DenseMap<mlir::Value, std::vector<StoreBuffer>> buffers; ///< one part for each consumer
+  llvm::DenseMap<mlir::Value, std::vector<StoreBuffer>> buffers; ///< one part for each warpgroup that stores
   std::vector<std::unique_ptr<Agent>> agents;
-  std::vector<Agent *> consumers, receivers; ///< who gets tiles; and who gets their numbers, consumers among them
+  std::vector<Agent *> consumers;
   std::deque<Copy> copies;
 
   /// Turns that were passed to each consumer and not taken, and what lies before them.

@@ -67,10 +67,9 @@ std::unique_ptr<ThreadBlock> Simulator::makeBlock(Device &device, int64_t number
       Agent *agent = block->agents.back().get();
       if (op && op.getKind() == tile::RoleKind::Consumer)
         block->consumers.push_back(agent);
-      if (op && !op.takesTiles())
-        block->receivers.push_back(agent);
     }
   }
+  block->findReaders();
   // The first turn is the first consumer's.
   block->turns.front().passes = 1;
   return block;

@@ -138,8 +138,15 @@ def Attn_GradientStepsAttr : AttrDef<Attn_Dialect, "GradientSteps"> {
       Of a program of all three gradients the product for those of queries is a step late: with `queries_first` it starts
       ahead of the other products, under the exponentials, which takes registers, and the product of queries and keys
       starts ahead as with `scores_ahead`; else it starts behind the elements.
+    - `reducer_registers`: of a program of all three gradients, registers of a thread of one more warpgroup, the reducer, which
+      multiplies what consumers share by the keys, and adds it to the sums of queries. Where it is 0, each consumer does that
+      for half of the columns, a step late.
+    - `rows_in_registers`: with a reducer, consumers read their keys and values from shared memory once for each tile, and
+      multiply from registers: each step reads less of shared memory.
   }];
-  let parameters = (ins DefaultValuedParameter<"int64_t", "0">:$logit_stages, Attn_OverlapParameter:$overlap);
+  let parameters = (ins DefaultValuedParameter<"int64_t", "0">:$logit_stages, Attn_OverlapParameter:$overlap,
+                        DefaultValuedParameter<"int64_t", "0">:$reducer_registers,
+                        DefaultValuedParameter<"bool", "false">:$rows_in_registers);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
@@ -199,6 +206,8 @@ def Attn_RolesAttr : AttrDef<Attn_Dialect, "Roles", [Attn_PipelineAttr]> {
     Staging getStaging() const { return Staging::Tma; }
     int64_t getLogitStages() const { return getGradients() ? getGradients().getLogitStages() : 0; }
     Overlap getOverlap() const { return getGradients() ? getGradients().getOverlap() : Overlap::InStep; }
+    int64_t getReducerRegisters() const { return getGradients() ? getGradients().getReducerRegisters() : 0; }
+    bool getRowsInRegisters() const { return getGradients() && getGradients().getRowsInRegisters(); }
   }];
 }
 

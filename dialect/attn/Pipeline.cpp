@@ -51,10 +51,24 @@ static LogicalResult verifyOrder(function_ref<InFlightDiagnostic()> emitError, i
   return success();
 }
 
-LogicalResult GradientStepsAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t logitStages, Overlap) {
+/// Whether a role's threads may have so many registers (PTX ISA 9.7.19.5, setmaxnreg).
+static LogicalResult verifyRegisters(function_ref<InFlightDiagnostic()> emitError, int64_t registers) {
+  if (registers < 24 || registers > 240 || registers % 8 != 0)
+    return emitError() << "expected multiples of 8 from 24 to 240 registers, got " << registers;
+  return success();
+}
+
+LogicalResult GradientStepsAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t logitStages,
+                                        Overlap overlap, int64_t reducerRegisters, bool rowsInRegisters) {
   if (logitStages != 0 && !isCount(logitStages))
     return emitError() << "expected logit_stages from 0 to " << most << ", got " << logitStages;
-  return success();
+  if (reducerRegisters == 0 && rowsInRegisters)
+    return emitError() << "expected rows_in_registers with reducer_registers alone";
+  if (reducerRegisters == 0)
+    return success();
+  if (overlap == Overlap::QueriesFirst)
+    return emitError() << "expected no overlap = queries_first with reducer_registers: consumers have no such product";
+  return verifyRegisters(emitError, reducerRegisters);
 }
 
 LogicalResult RolesAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t consumers, int64_t stages,
@@ -76,8 +90,8 @@ LogicalResult RolesAttr::verify(function_ref<InFlightDiagnostic()> emitError, in
   if (captureStages != 0 && !isCount(captureStages))
     return emitError() << "expected capture_stages from 0 to " << most << ", got " << captureStages;
   for (int64_t registers : {producerRegisters, consumerRegisters})
-    if (registers < 24 || registers > 240 || registers % 8 != 0)
-      return emitError() << "expected multiples of 8 from 24 to 240 registers, got " << registers;
+    if (failed(verifyRegisters(emitError, registers)))
+      return failure();
   if (producerRegisters > consumerRegisters)
     return emitError() << "expected producer_registers up to consumer_registers, got " << producerRegisters << " and "
                        << consumerRegisters;

@@ -15,12 +15,13 @@ PipelineFields::PipelineFields(PipelineAttr pipeline)
       sectionBytes(pipeline.getSectionBytes()), blockMask(pipeline.getBlockMask()), early(pipeline.getEarly()),
       staging(pipeline.getStaging()), headroom(pipeline.getHeadroom()), logitStages(pipeline.getLogitStages()),
       overlap(pipeline.getOverlap()), splitFloats(pipeline.getSplitFloats()),
-      captureStages(pipeline.getCaptureStages()), batchInside(pipeline.getBatchInside()) {}
+      captureStages(pipeline.getCaptureStages()), batchInside(pipeline.getBatchInside()),
+      reducerRegisters(pipeline.getReducerRegisters()), rowsInRegisters(pipeline.getRowsInRegisters()) {}
 
 GradientStepsAttr PipelineFields::getGradients(MLIRContext *context) const {
-  if (logitStages == 0 && overlap == Overlap::InStep)
+  if (logitStages == 0 && overlap == Overlap::InStep && reducerRegisters == 0 && !rowsInRegisters)
     return {};
-  return GradientStepsAttr::get(context, logitStages, overlap);
+  return GradientStepsAttr::get(context, logitStages, overlap, reducerRegisters, rowsInRegisters);
 }
 
 PipelineAttr PipelineFields::get(MLIRContext *context) const {

@@ -35,6 +35,8 @@ struct PipelineFields {
   bool splitFloats = false;
   int64_t captureStages = 0;
   bool batchInside = false;
+  int64_t reducerRegisters = 0;
+  bool rowsInRegisters = false;
 
 private:
   /// What a backward has of its own; null where that is nothing.

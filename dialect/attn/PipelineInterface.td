@@ -50,6 +50,10 @@ def Attn_PipelineAttr : AttrInterface<"PipelineAttr"> {
                         "int64_t", "getLogitStages", "0">,
     Attn_PipelineOption<"What products of a backward overlap with.", "::attnc::attn::Overlap", "getOverlap",
                         "::attnc::attn::Overlap::InStep">,
+    Attn_PipelineOption<"Registers of a thread of the warpgroup that adds up gradients of queries; 0 where there is none.",
+                        "int64_t", "getReducerRegisters", "0">,
+    Attn_PipelineOption<"Whether consumers of a backward multiply their rows from registers.", "bool",
+                        "getRowsInRegisters", "false">,
     // Of warps.
     Attn_PipelineOption<"Whether all threads split the right operands of exact f32, once.", "bool", "getSplitFloats",
                         "false">,
@@ -57,6 +61,8 @@ def Attn_PipelineAttr : AttrInterface<"PipelineAttr"> {
   let extraSharedClassDeclaration = [{
     /// Buffers of a ring of columns that products read which start from zero, and no others.
     int64_t countLogitStages() const { return $_attr.getLogitStages() ? $_attr.getLogitStages() : $_attr.getStages(); }
+    /// Warpgroups of a block whose warpgroups have roles.
+    int64_t countWarpgroups() const { return 1 + $_attr.getConsumers() + ($_attr.getReducerRegisters() ? 1 : 0); }
   }];
   let extraClassDeclaration = [{
     /// The same with `split_floats`, which pipelines of warps alone have.

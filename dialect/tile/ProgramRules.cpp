@@ -61,7 +61,7 @@ static LogicalResult verifyConsumers(ProgramOp program) {
     return last.emitOpError() << "expected " << pipeline.getConsumers()
                               << " warpgroups of consumers in all, as the pipeline has, got " << consumers;
   for (auto ring : program.getBody().getOps<RingOp>())
-    if (int64_t readers = countReaders(ring); readers != 0 && readers != consumers)
+    if (int64_t readers = countReaders(ring, RoleKind::Consumer); readers != 0 && readers != consumers)
       return ring.emitOpError() << "expected all " << consumers
                                 << " warpgroups of consumers to give back its buffers, got " << readers;
   return success();

@@ -32,7 +32,9 @@ def Tile_ExponentAttr : EnumAttr<Tile_Dialect, Tile_Exponent, "exponent"> {
 
 def Tile_RoleProducer : I32EnumAttrCase<"Producer", 0, "producer">;
 def Tile_RoleConsumer : I32EnumAttrCase<"Consumer", 1, "consumer">;
-def Tile_RoleKind : I32EnumAttr<"RoleKind", "what warpgroups do", [Tile_RoleProducer, Tile_RoleConsumer]> {
+def Tile_RoleReducer : I32EnumAttrCase<"Reducer", 2, "reducer">;
+def Tile_RoleKind : I32EnumAttr<"RoleKind", "what warpgroups do",
+                                [Tile_RoleProducer, Tile_RoleConsumer, Tile_RoleReducer]> {
   let cppNamespace = "::attnc::tile";
   let genSpecializedAttr = 0;
 }

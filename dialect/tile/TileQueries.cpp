@@ -70,16 +70,28 @@ bool attnc::tile::mayClearRows(RingOp ring) {
 
 bool attnc::tile::isFilledByConsumers(RingOp ring) { return llvm::any_of(ring->getUsers(), llvm::IsaPred<ShareOp>); }
 
-int64_t attnc::tile::countReaders(RingOp ring) {
+/// Warpgroups of the roles of `kind` that have a user of `ring` for which `predicate` holds.
+static int64_t countWarpgroups(RingOp ring, RoleKind kind, llvm::function_ref<bool(Operation *)> predicate) {
   llvm::SmallPtrSet<Operation *, 2> roles;
   for (Operation *user : ring->getUsers())
-    if (auto role = user->getParentOfType<RoleOp>();
-        role && role.getKind() == RoleKind::Consumer && isa<ReleaseOp, PersistentOp>(user))
+    if (auto role = user->getParentOfType<RoleOp>(); role && role.getKind() == kind && predicate(user))
       roles.insert(role);
   int64_t warpgroups = 0;
   for (Operation *role : roles)
     warpgroups += static_cast<int64_t>(cast<RoleOp>(role).getWarpgroups());
   return warpgroups;
+}
+
+int64_t attnc::tile::countReaders(RingOp ring, RoleKind kind) {
+  return countWarpgroups(ring, kind, llvm::IsaPred<ReleaseOp, PersistentOp>);
+}
+
+int64_t attnc::tile::countReaders(RingOp ring) {
+  return countReaders(ring, RoleKind::Consumer) + countReaders(ring, RoleKind::Reducer);
+}
+
+int64_t attnc::tile::countSharers(RingOp ring) {
+  return countWarpgroups(ring, RoleKind::Consumer, llvm::IsaPred<ShareOp>);
 }
 
 bool attnc::tile::bringsVectors(PutOp put) { return put->getParentOfType<ProgramOp>().isWorkspaceView(put.getView()); }

@@ -32,9 +32,14 @@ bool mayClearRows(RingOp ring);
 /// Whether consumers fill `ring` by `tile.share`: it has no barriers of its own.
 bool isFilledByConsumers(RingOp ring);
 
-/// Warpgroups of consumers that give back what they got from `ring`, tiles or their numbers: as many as a buffer waits
-/// for until it is filled again.
+/// Warpgroups that give back what they got from `ring`, tiles or their numbers: as many as a buffer waits for until it
+/// is filled again. Producers are not among them.
 int64_t countReaders(RingOp ring);
+/// Those of roles of `kind`.
+int64_t countReaders(RingOp ring, RoleKind kind);
+
+/// Warpgroups of consumers that fill `ring` by `tile.share`.
+int64_t countSharers(RingOp ring);
 
 /// Whether `put` brings rows of the workspace: they lie one after the other, as vectors do (see `tile.row`), and no
 /// tensor map speaks of them.

@@ -126,10 +126,12 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, const ColumnS
       statistics.delta = rowOf(1);
     LogitGradients gradients = logitGradients(weights, logits, weightProducts, first, statistics, /*wantsLogits=*/true,
                                               capturedOf({CapturedForm::KeySums}));
-    if (queriesFirst)
+    if (queriesFirst || sums.hasReducer)
       tile::ShareOp::create(builder, loc, gradients.logits, Value());
     else if (queriesLast)
       ofQueries = queryGradients(key);
+    if (sums.hasReducer)
+      b.addToQuerySums(queryGradients(key), b.rowOfQuerySums(first));
     sums.key = accumulate(gradients.logits, queries, sums.key);
     if (queriesLast) {
       b.addToQuerySums(ofQueries, sums.previous);
@@ -162,7 +164,9 @@ void GradientWriter::writeKeyGradients(bool ofKeys, bool ofValues, bool ofQuerie
       bounds = b.maskRows(bounds);
     KeySums before = sums.with(state);
     before.captured = emptySums(summed);
-    if (ofQueries) {
+    before.hasReducer = ofQueries && b.getPipeline() && b.getPipeline().getReducerRegisters() > 0;
+    bool isLate = ofQueries && !before.hasReducer;
+    if (isLate) {
       // Each step takes what the step before it has shared, and the first one this, which goes nowhere.
       Value none = b.splat(VectorType::get({b.getRows(), b.getColumns()}, element), 0);
       tile::ShareOp::create(builder, loc, none, Value());
@@ -171,7 +175,7 @@ void GradientWriter::writeKeyGradients(bool ofKeys, bool ofValues, bool ofQuerie
     auto body = [&](const ColumnStep &step, ValueRange inner) { return keyStep(key, value, step, before.with(inner)); };
     KeySums after = before.with(together ? b.overColumnsOfHeads(before.values(), bounds, body)
                                          : b.overColumns(before.values(), bounds, body));
-    if (ofQueries)
+    if (isLate)
       b.addToQuerySums(queryGradients(key), after.previous);
     storeSums(summed, after.captured);
     return after.gradients();

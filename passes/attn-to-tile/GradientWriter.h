@@ -52,6 +52,7 @@ private:
     mlir::Value key, value;
     llvm::SmallVector<mlir::Value> captured = {};
     mlir::Value previous = {}; ///< the first query of the step whose gradients were shared last, or null
+    bool hasReducer = false;   ///< whether a warpgroup of its own adds up what is shared, in its own step
     llvm::SmallVector<mlir::Value> values() const {
       llvm::SmallVector<mlir::Value> values = gradients();
       if (previous)
@@ -67,7 +68,8 @@ private:
     /// The sums of the form of these that hold `values`.
     KeySums with(mlir::ValueRange values) const {
       size_t number = 0;
-      KeySums sums{key ? values[number++] : mlir::Value(), value ? values[number++] : mlir::Value(), {}, {}};
+      KeySums sums{
+          key ? values[number++] : mlir::Value(), value ? values[number++] : mlir::Value(), {}, {}, hasReducer};
       sums.previous = previous ? values[number++] : mlir::Value();
       llvm::append_range(sums.captured, values.drop_front(number));
       return sums;

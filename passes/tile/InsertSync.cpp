@@ -57,7 +57,9 @@ static bool holdsNext(Operation *op, MmaOp product) {
 /// its left operand's successor, that waits for a buffer which it reads to be filled again or takes the one after it,
 /// that has regions of its own, or that ends the block.
 static Operation *findDeadline(MmaOp product) {
-  bool isFromRegisters = isa<VectorType>(product.getA().getType()), hasElements = false;
+  // Registers of a left operand that was read for the whole tile are wanted by nothing else.
+  bool isFromRegisters = isa<VectorType>(product.getA().getType()) && !product.getA().getDefiningOp<ReadOp>();
+  bool hasElements = false;
   bool sharesTile = !product->getBlock()->getOps<ShareOp>().empty();
   Value successor = isFromRegisters ? nextOf(product.getA()) : Value();
   for (Operation *op = product->getNextNode();; op = op->getNextNode()) {
@@ -227,7 +229,7 @@ struct InsertSync : attnc::tile::impl::TileInsertSyncBase<InsertSync> {
     if (!pipeline)
       return;
     for (auto role : getOperation().getBody().getOps<RoleOp>())
-      if (role.getKind() == RoleKind::Consumer)
+      if (role.getKind() != RoleKind::Producer)
         synchronize(role, pipeline);
   }
 

@@ -1,4 +1,4 @@
-//===- SpecializeRoles.cpp - A producer and consumers -----------*- C++ -*-===//
+//===- SpecializeRoles.cpp - A producer, consumers, a reducer ---*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bauer, Treichler and Aiken, "Singe: leveraging warp specialization" (2014); Shah et al., "FlashAttention-3" (2024),
@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/tile/TileQueries.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/tile/Passes.h"
@@ -36,9 +37,14 @@ private:
   PersistentOp createRole(RoleKind kind, int64_t warpgroups, int64_t registers, IntegerAttr warp = {});
   void dealRings();
   void fillProducer(PersistentOp each, Block &from);
+  void findReduced(Block &from);
+  void fillReducer(PersistentOp each, Block &from);
+  void clonePut(LoadOp load, const IRMapping &mapping);
+  void cloneReduced(Operation &op, IRMapping &mapping);
+  bool isOfRole(LoadOp load) const;
   void cloneScalars(Block &from, IRMapping &mapping);
   void cloneLoop(scf::ForOp loop, IRMapping &mapping);
-  bool isOfConsumers(scf::IfOp branch) const;
+  bool isOfOthers(scf::IfOp branch) const;
   void cloneBranch(scf::IfOp branch, IRMapping &mapping);
   void fillConsumer(PersistentOp each);
   void stageStores();
@@ -53,6 +59,8 @@ private:
   llvm::DenseMap<Operation *, Value> rings; ///< of those loads
   llvm::DenseMap<Value, int64_t> producers; ///< the producer that fills each ring
   int64_t numProducers = 1, filling = 0;    ///< of all, the one whose body is being built
+  SetVector<Operation *> reduced;           ///< what the reducer does in place of the consumers, in their order
+  bool reduces = false;                     ///< whether its body is being built
   llvm::SmallDenseMap<Type, Value> ofSums;  ///< buffers of what is added to memory
   Value numbers;                            ///< the ring of tile numbers, where the producer hands them out
 };
@@ -103,36 +111,76 @@ static SmallVector<unsigned> scalarNumbers(TypeRange types) {
   return numbers;
 }
 
-/// Whether a branch neither loads nor gives what loads may depend on.
-bool RoleSplitter::isOfConsumers(scf::IfOp branch) const {
-  bool loads = false;
-  branch.walk([&](LoadOp load) { loads |= rings.contains(load); });
-  return !loads && scalarNumbers(branch.getResultTypes()).empty();
+/// Whether the role whose body is being built does something of a load through a ring: a producer fills it, a reducer
+/// gets from it.
+bool RoleSplitter::isOfRole(LoadOp load) const {
+  if (!rings.contains(load))
+    return false;
+  if (reduces)
+    return llvm::any_of(load->getUsers(), [&](Operation *user) { return reduced.contains(user); });
+  // What some consumers leave out others take: it is loaded there. And what is held is in its ring already.
+  return !llvm::all_of(load->getUsers(), llvm::IsaPred<SkipOp>) && !load->hasAttr(heldAttrName) &&
+         producers.lookup(rings.lookup(load)) == filling;
 }
 
-/// Clones what decides about loads, and the loads as fillings of rings.
+/// Whether a branch neither does what is the role's nor gives what that may depend on.
+bool RoleSplitter::isOfOthers(scf::IfOp branch) const {
+  bool isOfThis = false;
+  branch.walk([&](Operation *op) {
+    auto load = dyn_cast<LoadOp>(op);
+    isOfThis |= reduces ? reduced.contains(op) : load && rings.contains(load);
+  });
+  return !isOfThis && scalarNumbers(branch.getResultTypes()).empty();
+}
+
+/// Clones a load as the filling of its ring.
+void RoleSplitter::clonePut(LoadOp load, const IRMapping &mapping) {
+  auto mapped = [&](ValueRange values) {
+    return llvm::map_to_vector(values, [&](Value value) { return mapping.lookupOrDefault(value); });
+  };
+  PutOp::create(builder, loc, rings.lookup(load), load.getView(), mapped(load.getIndices()), mapped(load.getLimits()),
+                load.getAxes(), load.getGroup(), load.getPages() ? mapping.lookupOrDefault(load.getPages()) : Value());
+}
+
+/// Clones an operation of the reducer, with the constants that it reads.
+void RoleSplitter::cloneReduced(Operation &op, IRMapping &mapping) {
+  SmallVector<Value> constants;
+  for (Value operand : op.getOperands())
+    if (Operation *source = operand.getDefiningOp();
+        source && source->hasTrait<OpTrait::ConstantLike>() && !mapping.contains(operand)) {
+      builder.clone(*source, mapping);
+      constants.push_back(operand);
+    }
+  builder.clone(op, mapping);
+  // What stands elsewhere may not see these.
+  for (Value constant : constants)
+    mapping.erase(constant);
+}
+
+/// Clones what decides about what is the role's, and that: loads as fillings of rings, or products of what is shared.
 void RoleSplitter::cloneScalars(Block &from, IRMapping &mapping) {
   for (Operation &op : from) {
     if (op.hasTrait<OpTrait::IsTerminator>())
       continue;
     if (auto load = dyn_cast<LoadOp>(op); load && rings.contains(load)) {
-      // What some consumers leave out others take: it is loaded there. And what is held is in its ring already.
-      if (llvm::all_of(load->getUsers(), llvm::IsaPred<SkipOp>) || load->hasAttr(heldAttrName) ||
-          producers.lookup(rings.lookup(load)) != filling)
+      if (!isOfRole(load))
         continue;
-      auto mapped = [&](ValueRange values) {
-        return llvm::map_to_vector(values, [&](Value value) { return mapping.lookupOrDefault(value); });
-      };
-      PutOp::create(builder, loc, rings.lookup(load), load.getView(), mapped(load.getIndices()),
-                    mapped(load.getLimits()), load.getAxes(), load.getGroup(),
-                    load.getPages() ? mapping.lookupOrDefault(load.getPages()) : Value());
+      if (reduces)
+        mapping.map(load.getResult(),
+                    GetOp::create(builder, loc, SharedTileType::get(builder.getContext(), load.getType()),
+                                  rings.lookup(load), /*kept=*/false)
+                        .getResult());
+      else
+        clonePut(load, mapping);
+    } else if (reduces && reduced.contains(&op)) {
+      cloneReduced(op, mapping);
     } else if (auto part = dyn_cast<PartOp>(op)) {
-      // The producer loads for all rows.
+      // Producers load for all rows, and a reducer adds up all.
       mapToAllRows(builder, part, mapping);
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
       cloneLoop(loop, mapping);
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      if (!isOfConsumers(branch))
+      if (!isOfOthers(branch))
         cloneBranch(branch, mapping);
     } else if (!isConsumers(&op)) {
       builder.clone(op, mapping);
@@ -201,6 +249,44 @@ void RoleSplitter::fillProducer(PersistentOp each, Block &from) {
   cloneScalars(from, mapping);
 }
 
+/// Finds what `from`, the program's body, computes of the tiles that consumers share, where a role of its own does so.
+void RoleSplitter::findReduced(Block &from) {
+  if (pipeline.getReducerRegisters() == 0)
+    return;
+  from.walk([&](TakeOp take) {
+    reduced.insert(take);
+    (void)getForwardSlice(take.getResult(), &reduced);
+  });
+}
+
+/// Clones what the reducer does of the program's body, `from`, and takes it from there.
+void RoleSplitter::fillReducer(PersistentOp each, Block &from) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&each.getBody().front());
+  IRMapping mapping;
+  mapping.map(program.getTile(), each.getTile());
+  reduces = true;
+  cloneScalars(from, mapping);
+  reduces = false;
+  for (Operation *op : reduced)
+    op->dropAllUses();
+  for (Operation *op : reduced)
+    op->erase();
+}
+
+/// Has products read `shared`, which `load` becomes, from registers where it is their left operand.
+static void readLeft(LoadOp load, Value shared) {
+  OpBuilder builder(load);
+  Value left;
+  for (OpOperand &use : llvm::make_early_inc_range(load->getUses())) {
+    if (!isa<MmaOp>(use.getOwner()) || use.getOperandNumber() != 0)
+      continue;
+    if (!left)
+      left = ReadOp::create(builder, load.getLoc(), load.getType(), shared, /*transposed=*/false);
+    use.set(left);
+  }
+}
+
 /// Moves the program's body to the consumers; what loads through rings gets from them.
 void RoleSplitter::fillConsumer(PersistentOp each) {
   Block &target = each.getBody().front();
@@ -221,6 +307,8 @@ void RoleSplitter::fillConsumer(PersistentOp each) {
       shared = HeldOp::create(at, load.getLoc(), type, ring);
     else
       shared = GetOp::create(at, load.getLoc(), type, ring, /*kept=*/load->hasAttr(keptAttrName));
+    if (pipeline.getRowsInRegisters())
+      readLeft(load, shared);
     for (OpOperand &use : llvm::make_early_inc_range(load->getUses()))
       use.set(shared);
     load.erase();
@@ -308,6 +396,9 @@ void RoleSplitter::run() {
     fillProducer(createRole(RoleKind::Producer, 1, pipeline.getProducerRegisters(), warp), scalars);
   }
   PersistentOp consumer = createRole(RoleKind::Consumer, pipeline.getConsumers(), pipeline.getConsumerRegisters());
+  findReduced(scalars);
+  if (!reduced.empty())
+    fillReducer(createRole(RoleKind::Reducer, 1, pipeline.getReducerRegisters()), scalars);
   for (Operation &op : llvm::make_early_inc_range(scalars))
     op.moveBefore(consumer->getParentOp());
   fillConsumer(consumer);

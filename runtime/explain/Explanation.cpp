@@ -64,11 +64,15 @@ void Printer::explainPipeline(attn::ScheduleAttr schedule) {
   line("");
   bool byTma = pipeline.getStaging() == attn::Staging::Tma;
   os << pipeline.getConsumers() << (pipeline.getConsumers() == 1 ? " warpgroup computes, " : " warpgroups compute, ")
+     << (pipeline.getReducerRegisters() ? "one adds up gradients of queries, " : "")
      << (byTma ? "one loads by TMA" : "all warps load by cp.async") << ", " << pipeline.getStages()
      << (pipeline.getStages() == 1 ? " stage" : " stages") << " of " << (schedule.tilesKeys() ? "queries" : "keys");
-  if (byTma)
-    os << "; " << pipeline.getConsumerRegisters() << " and " << pipeline.getProducerRegisters()
-       << " registers a thread";
+  if (byTma) {
+    os << "; " << pipeline.getConsumerRegisters();
+    if (pipeline.getReducerRegisters())
+      os << ", " << pipeline.getReducerRegisters();
+    os << " and " << pipeline.getProducerRegisters() << " registers a thread";
+  }
   os << '\n';
 }
 

@@ -178,6 +178,24 @@ func.func private @kernel() attributes {x.p = #attn.roles<consumers = 1, stages 
 
 // -----
 
+// So do those of a reducer,
+// expected-error@+1 {{expected multiples of 8 from 24 to 240 registers, got 28}}
+func.func private @kernel() attributes {x.p = #attn.gradient_steps<reducer_registers = 28>}
+
+// -----
+
+// which has the product that might come first.
+// expected-error@+1 {{expected no overlap = queries_first with reducer_registers: consumers have no such product}}
+func.func private @kernel() attributes {x.p = #attn.gradient_steps<overlap = queries_first, reducer_registers = 72>}
+
+// -----
+
+// Where there is none, keys are in shared memory for the consumers' own product.
+// expected-error@+1 {{expected rows_in_registers with reducer_registers alone}}
+func.func private @kernel() attributes {x.p = #attn.gradient_steps<rows_in_registers = true>}
+
+// -----
+
 // The producer gives registers away.
 // expected-error@+1 {{expected producer_registers up to consumer_registers, got 80 and 40}}
 func.func private @kernel() attributes {x.p = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 80,

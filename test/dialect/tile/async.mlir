@@ -41,6 +41,9 @@ tile.program @roles(%v: memref<?x?xbf16>, %o: memref<?x?xbf16>, %tile: index)
         : !tile.ring<2 x vector<64x64xbf16>>, memref<?x?xbf16>
     }
   }
+  // CHECK: tile.role <reducer> warpgroups 1 registers 72 {
+  tile.role <reducer> warpgroups 1 registers 72 {
+  }
   // CHECK: tile.role <producer> warpgroups 1 registers 40 warp 0 {
   tile.role <producer> warpgroups 1 registers 40 warp 0 {
   }
