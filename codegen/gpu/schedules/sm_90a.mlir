@@ -189,7 +189,14 @@ attn.schedule_table <
   // Gradients. 'registers' are those for sums, logits, their gradients, weights, and what elements take.
 
   // All three gradients in one program, whose steps have 64 queries: with more, registers spill. Where there is room, the
-  // next tile's keys and values come while the last step still reads these.
+  // next tile's keys and values come while the last step still reads these. At 64 shared memory binds: keys and values
+  // are read from it once a tile, and one warpgroup alone reads what gradients of queries are products of.
+  <registers = 192,
+   schedule = <query_tile = 64, key_tile = 128, panel = 64,
+               pipeline = #attn.roles<consumers = 2, stages = 3, query_stages = 2, producer_registers = 24,
+                           consumer_registers = 208, epilogue = direct, dynamic = true,
+                           gradients = <logit_stages = 3, overlap = logits_ahead, reducer_registers = 72, rows_in_registers = true>,
+                           capture_stages = 2>, program = dqdkdv>>,
   <registers = 224,
    schedule = <query_tile = 64, key_tile = 128, panel = 64,
                pipeline = #attn.roles<consumers = 2, stages = 3, query_stages = 2, producer_registers = 24,
