@@ -66,6 +66,9 @@ private:
   ScheduleAttr getRoles(EntryAttr entry, Program program, TileStep step, int64_t captureStages);
   /// Whether a block mask lists the steps of `program` by roles.
   bool listsSteps(Program program) { return program == Program::Dqdkdv && mayListSteps(); }
+  /// The same as `schedule`, by roles, with another for launches whose captured tensors threads load, where `entries`
+  /// have one that holds those in registers.
+  ScheduleAttr addOtherwise(ScheduleAttr schedule, ArrayRef<EntryAttr> entries, Program program);
   /// Whether a step by roles fits registers and shared memory.
   bool fitsRoles(EntryAttr entry, Program program, TileStep step, int64_t captureStages);
   /// Whether a step by warps does.
@@ -169,6 +172,21 @@ bool GradientTiles::fitsRoles(EntryAttr entry, Program program, TileStep step, i
          countSharedBytes(getRoles(entry, program, step, captureStages)) + barrierBytes <= target.getSharedBytes();
 }
 
+ScheduleAttr GradientTiles::addOtherwise(ScheduleAttr schedule, ArrayRef<EntryAttr> entries, Program program) {
+  if (!schedule.stagesCaptures())
+    return schedule;
+  for (EntryAttr entry : entries) {
+    if (entry.getSchedule().getPipeline().getOverlap() != Overlap::InStep && !mayOverlap(program))
+      continue;
+    for (TileStep step : entry.listSteps())
+      if (fitsRoles(entry, program, step, /*captureStages=*/0)) {
+        ScheduleAttr other = getRoles(entry, program, step, /*captureStages=*/0).forSizes(schedule.getWhen());
+        return other == schedule.getWithoutBoxes() ? schedule : schedule.withOtherwise(other);
+      }
+  }
+  return schedule;
+}
+
 SmallVector<ScheduleAttr> GradientTiles::selectRoles(Program program) {
   SmallVector<ScheduleAttr> schedules;
   ScheduleAttr last;
@@ -187,7 +205,7 @@ SmallVector<ScheduleAttr> GradientTiles::selectRoles(Program program) {
         ScheduleAttr schedule = getRoles(entry, program, step, captured);
         if (fitsRoles(entry, program, step, captured)) {
           if (open.take(schedule.getWhen()))
-            schedules.push_back(schedule);
+            schedules.push_back(addOtherwise(schedule, entries, program));
           break;
         }
         last = schedule;
@@ -282,6 +300,13 @@ SmallVector<Program> GradientTiles::findKeyPrograms() {
   return {Program::Dk, Program::Dv};
 }
 
+/// The same as `schedule` of a kernel that starts while the one before it ends.
+static ScheduleAttr startEarly(ScheduleAttr schedule) {
+  ScheduleAttr early = schedule.withPipeline(schedule.getPipeline().withEarlyStart());
+  auto other = cast_or_null<ScheduleAttr>(schedule.getOtherwise());
+  return other ? early.withOtherwise(startEarly(other)) : early;
+}
+
 SmallVector<ScheduleAttr> attnc::gpu::selectBackwardSchedules(BackwardOp op, GpuTargetAttr target) {
   GradientTiles tiles(op, target);
   SmallVector<ScheduleAttr> schedules;
@@ -319,7 +344,7 @@ SmallVector<ScheduleAttr> attnc::gpu::selectBackwardSchedules(BackwardOp op, Gpu
   // All but the first read what those before them leave, and start while these end.
   for (ScheduleAttr &schedule : schedules)
     if (target.getEarlyStart() && !llvm::is_contained({Program::Delta, Program::Dq}, schedule.getProgram()))
-      schedule = schedule.withPipeline(schedule.getPipeline().withEarlyStart());
+      schedule = startEarly(schedule);
   return hasAll ? schedules : SmallVector<ScheduleAttr>();
 }
 
