@@ -3,8 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/sim/Agent.h"
-#include <cmath>
-#include <limits>
+#include <array>
 
 using namespace mlir;
 using namespace attnc;
@@ -93,6 +92,39 @@ bool Agent::readTile(const Instruction &instruction) {
   return true;
 }
 
+/// Adds to a row of sums the products of a row on the left with the rows of `right`, one after the other. As many sums
+/// as fit stay in registers.
+[[gnu::always_inline]] static inline void addProducts(ArrayRef<float> left, const double *__restrict right,
+                                                      MutableArrayRef<double> sums) {
+  constexpr size_t inRegisters = 32;
+  size_t columns = sums.size(), first = 0;
+  for (; first + inRegisters <= columns; first += inRegisters) {
+    std::array<double, inRegisters> line;
+    std::copy_n(sums.begin() + first, inRegisters, line.begin());
+    for (size_t k = 0; k < left.size(); ++k)
+      for (size_t n = 0; n < inRegisters; ++n)
+        line[n] += static_cast<double>(left[k]) * right[k * columns + first + n];
+    std::copy_n(line.begin(), inRegisters, sums.begin() + first);
+  }
+  for (size_t k = 0; k < left.size(); ++k)
+    for (size_t n = first; n < columns; ++n)
+      sums[n] += static_cast<double>(left[k]) * right[k * columns + n];
+}
+
+#ifdef __x86_64__
+/// The same for processors that `hasFusedDoubles`.
+[[gnu::target("avx2,fma")]] static void addFusedProducts(ArrayRef<float> left, const double *__restrict right,
+                                                         MutableArrayRef<double> sums) {
+  addProducts(left, right, sums);
+}
+
+static bool hasFusedDoubles() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+#else
+constexpr auto addFusedProducts = addProducts;
+
+static bool hasFusedDoubles() { return false; }
+#endif
+
 /// Computes the result of a product from what its operands hold now. A sum is rounded once: what the order of its terms
 /// costs is the machine's affair.
 bool Agent::multiply(Product &product) {
@@ -121,17 +153,14 @@ bool Agent::multiply(Product &product) {
   }
   if (product.transposed)
     right = turned(right, depth);
+  // Where processors have fused operations, they give the same bits: an f64 holds all digits of a product of f32.
+  std::vector<double> wide(right.begin(), right.end()), line(columns);
+  auto add = hasFusedDoubles() ? addFusedProducts : addProducts;
   auto result = std::make_shared<Array>(rows, columns);
-  std::vector<double> line(columns);
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t n = 0; n < columns; ++n)
       line[n] = sum.row(row)[n].f;
-    for (int64_t k = 0; k < depth; ++k) {
-      double factor = left[row * depth + k];
-      const float *values = right.data() + k * columns;
-      for (int64_t n = 0; n < columns; ++n)
-        line[n] += factor * values[n];
-    }
+    add(ArrayRef(left).slice(row * depth, depth), wide.data(), line);
     for (int64_t n = 0; n < columns; ++n)
       result->row(row)[n].f = static_cast<float>(line[n]);
   }

@@ -174,7 +174,9 @@ Agent::Progress Agent::put(tile::PutOp op) {
              << " bytes: the tensor's last dimension from element " << first.back() << " on";
     return Progress::Failed;
   }
-  int64_t tableRows = op.getPages() ? block.device.getView(op.getPages()).shape[1] * view.shape[1] : 0;
+  TypedValue<MemRefType> pages = op.getPages();
+  MemRefType viewType = op.getView().getType();
+  int64_t tableRows = pages ? block.device.getView(pages).shape[1] * view.shape[1] : 0;
   std::optional<tile::TensorBox> box;
   if (role)
     box.emplace(op);
@@ -184,25 +186,21 @@ Agent::Progress Agent::put(tile::PutOp op) {
       box->move(at, row);
     else
       op.getRowGroup().move(at, axes[0], place * copied + row);
-    for (int64_t column = 0; column < columns; ++column) {
-      at[axes[1]] = first[axes[1]] + column;
-      bool below = at[axes[0]] < limits[0] && at[axes[1]] < limits[1];
-      if (!role && !below)
-        continue;
+    bool isRowBelow = at[axes[0]] < limits[0];
+    int64_t below = isRowBelow ? std::clamp<int64_t>(limits[1] - first[axes[1]], 0, columns) : 0;
+    // What the table has no entry for, the copy engine finds in no page.
+    if (pages && role && at[1] >= tableRows)
+      at[0] = -1;
+    else if (pages && (role || below > 0) && !moveToPage(pages, viewType, at)) {
+      fail(op) << "reads outside of the page table";
+      return Progress::Failed;
+    }
+    ElementLine line(view, at, axes[1]);
+    for (int64_t column = 0, count = role ? columns : below; column < count; ++column) {
       Number element;
-      Numbers from = at;
-      if (op.getPages()) {
-        // What the table has no entry for, the copy engine finds in no page.
-        if (role && at[1] >= tableRows)
-          from[0] = -1;
-        else if (!moveToPage(op.getPages(), op.getView().getType(), from)) {
-          fail(op) << "reads outside of the page table";
-          return Progress::Failed;
-        }
-      }
-      if (readElement(view, from, element)) {
+      if (line.read(first[axes[1]] + column, element)) {
         (*data)[row * columns + column] =
-            below ? static_cast<float>(element.f) : std::numeric_limits<float>::quiet_NaN();
+            column < below ? static_cast<float>(element.f) : std::numeric_limits<float>::quiet_NaN();
       } else if (!role) {
         fail(op) << "reads outside of the tensor";
         return Progress::Failed;

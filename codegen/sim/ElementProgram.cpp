@@ -24,6 +24,21 @@ bool sim::readElement(const attn::HostArray &view, ArrayRef<int64_t> indices, Nu
   return true;
 }
 
+ElementLine::ElementLine(const attn::HostArray &view, ArrayRef<int64_t> indices, int64_t axis)
+    : kind(*attn::getElementKind(view.elementType)), data(view.data), stride(view.strides[axis]) {
+  auto endOf = [](int64_t size, int64_t stride) {
+    return size > 0 && stride == 0 ? std::numeric_limits<int64_t>::max() : size;
+  };
+  end = endOf(view.shape[axis], stride);
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    if (static_cast<int64_t>(dim) == axis)
+      continue;
+    first += index * view.strides[dim];
+    if (index < 0 || index >= endOf(view.shape[dim], view.strides[dim]))
+      end = 0;
+  }
+}
+
 /// Of each eight columns a thread has two neighbours.
 static constexpr int64_t columnsOfGroup = 8, columnsOfThread = 2;
 

@@ -96,6 +96,27 @@ private:
 /// Reads element `indices` of `view` into `result`; false where it lies outside.
 bool readElement(const attn::HostArray &view, llvm::ArrayRef<int64_t> indices, Number &result);
 
+/// The elements of a view along one of its dimensions.
+class ElementLine {
+public:
+  /// Those of dimension `axis`; the other indices are those of `indices`.
+  ElementLine(const attn::HostArray &view, llvm::ArrayRef<int64_t> indices, int64_t axis);
+
+  /// Reads the element at `index`, as readElement does.
+  bool read(int64_t index, Number &result) const {
+    if (index < 0 || index >= end)
+      return false;
+    result = loadNumber(kind, data, first + index * stride);
+    return true;
+  }
+
+private:
+  attn::ElementKind kind;
+  const void *data;
+  int64_t first = 0, stride; ///< in elements
+  int64_t end;               ///< of the indices inside; 0 where another index lies outside
+};
+
 } // namespace attnc::sim
 
 #endif // ATTNC_CODEGEN_SIM_ELEMENTPROGRAM_H
