@@ -100,26 +100,32 @@ cmd_conformance() {
 
 help_sanitize() {
   cat <<'HELP'
-usage: tools/dev sanitize
+usage: tools/dev sanitize [runtime] [cache] [engine]
 
 Builds the tests of the runtime and of the cache, which need no compiler, in build/asan (AddressSanitizer and
 UndefinedBehaviorSanitizer) and build/tsan (ThreadSanitizer), and those of the engine in build/release, where the C API,
-the cache and the engine are under a sanitizer and the compiler is as it is. Runs all at once: some three minutes. All
-other tests under a sanitizer, an hour: 'tools/dev test --preset asan'.
+the cache and the engine are under a sanitizer and the compiler is as it is. Runs all at once, or those that are named:
+some three minutes. 'tools/dev test' runs those of the engine as well. All other tests under a sanitizer, an hour:
+'tools/dev test --preset asan'.
 HELP
 }
 
 cmd_sanitize() {
-  [[ $# -eq 0 ]] || usage_error "sanitize takes no arguments, got '$*'" sanitize
-  local preset tests failed=0 programs=() running=() i
-  for preset in asan tsan; do
-    ninja_build "$preset" attnc-runtime-tests attnc-cache-tests
-    for tests in runtime cache; do
-      programs+=("build/$preset/test/unit/attnc-$tests-tests")
-    done
+  local preset suite failed=0 programs=() running=() targets=() i
+  [[ $# -gt 0 ]] || set -- runtime cache engine
+  for suite in "$@"; do
+    case $suite in
+    runtime | cache) targets+=("attnc-$suite-tests") ;;
+    engine) programs+=(build/release/test/unit/attnc-engine-{address,thread}-tests) ;;
+    *) usage_error "no tests of '$suite': expected runtime, cache or engine" sanitize ;;
+    esac
   done
-  ninja_build release attnc-engine-address-tests attnc-engine-thread-tests
-  programs+=(build/release/test/unit/attnc-engine-{address,thread}-tests)
+  [[ ${#programs[@]} -eq 0 ]] || ninja_build release attnc-engine-address-tests attnc-engine-thread-tests
+  for preset in asan tsan; do
+    [[ ${#targets[@]} -gt 0 ]] || break
+    ninja_build "$preset" "${targets[@]}"
+    programs+=("${targets[@]/#/build/$preset/test/unit/}")
+  done
 
   # As for lit: LLVM's allocators hand out memory that our copies of their templates have poisoned.
   export ASAN_OPTIONS=${ASAN_OPTIONS:-allow_user_poisoning=0}
