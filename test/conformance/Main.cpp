@@ -17,6 +17,8 @@
 
 #include "test/conformance/Runner.h"
 #include "test/conformance/SpecServer.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
 #include <cstdio>
 #include <cstdlib>
 #include <gtest/gtest.h>
@@ -106,8 +108,10 @@ int main(int argc, char **argv) {
   testing::InitGoogleTest(&argc, argv);
   Request request = readEnvironment();
   auto add = [&](const Case &subject, const std::string &dtype, bool backward) {
+    // A list of the tests has it beside each name: grid.py compiles each spec once.
+    std::string spec = "spec " + llvm::utohexstr(llvm::xxh3_64bits(subject.spec.toString(dtype)));
     testing::RegisterTest(backward ? "Gradients" : "Conformance", (subject.name + "/" + dtype).c_str(), nullptr,
-                          nullptr, __FILE__, __LINE__, [subject, dtype, request, backward]() -> testing::Test * {
+                          spec.c_str(), __FILE__, __LINE__, [subject, dtype, request, backward]() -> testing::Test * {
                             return new CaseTest(subject, dtype, request, backward);
                           });
   };

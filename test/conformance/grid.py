@@ -7,7 +7,7 @@ still to be done goes to a new one.
 
   grid.py --target nvptx:sm_90a                        the quick grid on a GPU
   grid.py --target nvptx:sm_90a --extent full          all of it
-  grid.py --target nvptx:sm_90a --extent compile       compiles all of it, without a GPU; spilled registers are wrong
+  grid.py --target nvptx:sm_90a --extent compile       compiles each of its specs, without a GPU; spilled registers are wrong
   grid.py --target nvptx:sm_90a --filter S5_ --jobs 4  the tests whose name matches
 """
 
@@ -291,18 +291,21 @@ def list_tests(options: argparse.Namespace) -> list[str]:
     )
     if listed.returncode:
         sys.exit(f"grid.py: error: {options.binary} does not run: {listed.stderr.strip()}")
-    tests, suite = [], ""
+    tests, suite, specs = [], "", {}
     for line in listed.stdout.splitlines():
-        name = line.split("#")[0].rstrip()
+        name, _, parameter = line.partition("#")
         if not name.startswith(" "):
-            suite = name
+            suite = name.rstrip()
         else:
             tests.append(suite + name.strip())
+            specs[tests[-1]] = parameter
     if options.extent == "compile":
         tests = [test for test in tests if test.startswith("Conformance.")]
     elif options.target != "cpu":
         tests = [test for test in tests if re.search(ON_ANY_TARGET, test)]
-    return [test for test in tests if re.search(options.filter, test)]
+    tests = [test for test in tests if re.search(options.filter, test)]
+    # Tests of one spec differ in what it is run on.
+    return list({specs[test]: test for test in reversed(tests)}.values())[::-1] if options.extent == "compile" else tests
 
 
 def parse_options() -> argparse.Namespace:
