@@ -1,14 +1,18 @@
 """GoogleTest executables as lit tests: each test case counts as one."""
 
 import os
+import sys
 
-import lit.formats
+sys.path.insert(0, os.path.dirname(__file__))
+
+from grid_first import GridFirst
 
 config.name = "attnc-unit"
 config.suffixes = []
 config.test_exec_root = os.path.join(config.attnc_binary_dir, "test", "unit")
 config.test_source_root = config.test_exec_root
-config.test_format = lit.formats.GoogleTest(".", "-tests")
+
+config.test_format = GridFirst(".", "-tests")
 
 for name in ("HOME", "TMP", "TEMP", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES") + (
     "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"
