@@ -357,7 +357,7 @@ void attnc::cpu::emitMinMax(EmitContext &context, ProgramValues &values, tile::M
   OpBuilder &b = context.builder;
   Location loc = context.loc;
   Value view = values.scalar(minMax.getView());
-  Type element = minMax.getLeast().getType();
+  Type element = minMax.getMin().getType();
   bool isCondition = element.isInteger(1);
   Type held = storageType(element);
   unsigned bits = held.getIntOrFloatBitWidth();
@@ -393,6 +393,6 @@ void attnc::cpu::emitMinMax(EmitContext &context, ProgramValues &values, tile::M
     least = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, least, zero);
     greatest = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, greatest, zero);
   }
-  values.scalars.map(minMax.getLeast(), least);
-  values.scalars.map(minMax.getGreatest(), greatest);
+  values.scalars.map(minMax.getMin(), least);
+  values.scalars.map(minMax.getMax(), greatest);
 }

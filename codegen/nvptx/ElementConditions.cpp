@@ -44,12 +44,12 @@ std::optional<Value> ElementBody::emitCompare(arith::CmpIOp compare, int64_t col
 
 /// The bits of a word whose elements stand before `column`, counted from the thread's first.
 Value ElementBody::bitsBelow(Value column, int64_t word) {
-  auto greatest = [&](Value x, int64_t y) -> Value { return arith::MaxSIOp::create(ptx.b, ptx.loc, x, ptx.i32(y)); };
+  auto max = [&](Value x, int64_t y) -> Value { return arith::MaxSIOp::create(ptx.b, ptx.loc, x, ptx.i32(y)); };
   // Of each group of eight columns, the thread has the first two.
-  Value positive = greatest(column, 0);
+  Value positive = max(column, 0);
   Value groups = ptx.bitAnd(ptx.shiftRight(positive, 2), ~int64_t(1));
   Value rest = arith::MinSIOp::create(ptx.b, ptx.loc, ptx.bitAnd(positive, 7), ptx.i32(2));
-  Value count = greatest(ptx.sub(ptx.add(groups, rest), ptx.i32(word * bitsOfWord)), 0);
+  Value count = max(ptx.sub(ptx.add(groups, rest), ptx.i32(word * bitsOfWord)), 0);
   return ptx.bitXor(ptx.shiftOnes(count), ptx.i32(-1));
 }
 

@@ -1,4 +1,4 @@
-//===- MinMaxEmitter.cpp - Least and greatest elements of boxes -*- C++ -*-===//
+//===- MinMaxEmitter.cpp - Minima and maxima of boxes ----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ static Type widthFor(Builder &builder, Type type) {
   return type.isInteger(64) ? builder.getI64Type() : builder.getI32Type();
 }
 
-Type MinMaxEmitter::wordType(tile::MinMaxOp minMax) { return widthFor(context.ptx.b, minMax.getLeast().getType()); }
+Type MinMaxEmitter::wordType(tile::MinMaxOp minMax) { return widthFor(context.ptx.b, minMax.getMin().getType()); }
 
 /// An element, sign-extended; a boolean is 0 or 1.
 Value MinMaxEmitter::widen(Value element) {
@@ -31,10 +31,10 @@ Value MinMaxEmitter::widen(Value element) {
   return type == wide ? element : arith::ExtSIOp::create(ptx.b, ptx.loc, wide, element).getResult();
 }
 
-MinMaxEmitter::Range MinMaxEmitter::join(Range range, Value least, Value greatest) {
+MinMaxEmitter::Range MinMaxEmitter::join(Range range, Value min, Value max) {
   Ptx &ptx = context.ptx;
-  return {arith::MinSIOp::create(ptx.b, ptx.loc, range.first, least),
-          arith::MaxSIOp::create(ptx.b, ptx.loc, range.second, greatest)};
+  return {arith::MinSIOp::create(ptx.b, ptx.loc, range.first, min),
+          arith::MaxSIOp::create(ptx.b, ptx.loc, range.second, max)};
 }
 
 /// Goes over the dimensions that `position` does not fix yet; the lanes share the last.
@@ -156,7 +156,7 @@ MinMaxEmitter::Range MinMaxEmitter::walkPieces(tile::MinMaxOp minMax, const View
           arith::ExtUIOp::create(b, ptx.loc, b.getI32Type(), some)};
 }
 
-/// The lanes' parts of the least and the greatest element, by pieces where a box of booleans consists of such.
+/// The lanes' parts of the minimum and the maximum, by pieces where a box of booleans consists of such.
 MinMaxEmitter::Range MinMaxEmitter::walkPiecesIfWhole(tile::MinMaxOp minMax, const View &view, Range none) {
   Ptx &ptx = context.ptx;
   size_t rank = view.sizes.size();
@@ -200,7 +200,7 @@ MinMaxEmitter::Row MinMaxEmitter::describe(tile::MinMaxOp minMax) {
 SmallVector<Value> MinMaxEmitter::loadElements(tile::MinMaxOp minMax, const Row &row) {
   Ptx &ptx = context.ptx;
   OpBuilder &b = ptx.b;
-  Type element = minMax.getLeast().getType();
+  Type element = minMax.getMin().getType();
   // Booleans take a byte each.
   Type stored = element.isInteger(1) ? b.getI8Type() : element;
   Value holds = ptx.less(ptx.i32(-1), row.length);
@@ -223,7 +223,7 @@ SmallVector<Value> MinMaxEmitter::loadElements(tile::MinMaxOp minMax, const Row 
 static int64_t vectorOf(tile::MinMaxOp minMax) {
   int64_t perLane = mostOf(minMax) / lanesOfWarp;
   bool isEven = mostOf(minMax) % lanesOfWarp == 0;
-  return minMax.getLeast().getType().isInteger(32) && isEven && (perLane == 2 || perLane == 4) ? perLane : 1;
+  return minMax.getMin().getType().isInteger(32) && isEven && (perLane == 2 || perLane == 4) ? perLane : 1;
 }
 
 /// Elements of a short row that is whole, adjacent and aligned.
@@ -299,12 +299,12 @@ SmallVector<MinMaxEmitter::Parts> MinMaxEmitter::startRows(ArrayRef<tile::MinMax
 /// What an empty box gives: the type's greatest and least values.
 MinMaxEmitter::Range MinMaxEmitter::emptyRange(tile::MinMaxOp minMax) {
   Ptx &ptx = context.ptx;
-  unsigned bits = minMax.getLeast().getType().getIntOrFloatBitWidth();
-  int64_t greatest = bits == 1 ? 1 : llvm::maxIntN(bits), least = bits == 1 ? 0 : llvm::minIntN(bits);
+  unsigned bits = minMax.getMin().getType().getIntOrFloatBitWidth();
+  int64_t max = bits == 1 ? 1 : llvm::maxIntN(bits), min = bits == 1 ? 0 : llvm::minIntN(bits);
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(ptx.b, ptx.loc, ptx.b.getIntegerAttr(wordType(minMax), value));
   };
-  return {constant(greatest), constant(least)};
+  return {constant(max), constant(min)};
 }
 
 MinMaxEmitter::Parts MinMaxEmitter::start(tile::MinMaxOp minMax) {
@@ -326,7 +326,7 @@ MinMaxEmitter::Range MinMaxEmitter::finish(tile::MinMaxOp minMax, const Parts &p
       range = join(range, element, element);
   }
   if (wordType(minMax).isInteger(32))
-    range = {ptx.least(range.first), ptx.greatest(range.second)};
+    range = {ptx.minOverLanes(range.first), ptx.maxOverLanes(range.second)};
   else
     for (int64_t mask = 1; mask < lanesOfWarp; mask *= 2)
       range = join(range, ptx.shuffleInteger(range.first, mask), ptx.shuffleInteger(range.second, mask));
@@ -338,12 +338,12 @@ MinMaxEmitter::Range MinMaxEmitter::finish(tile::MinMaxOp minMax, const Parts &p
 
 void MinMaxEmitter::define(tile::MinMaxOp minMax, Range range) {
   Ptx &ptx = context.ptx;
-  Type element = minMax.getLeast().getType(), wide = wordType(minMax);
+  Type element = minMax.getMin().getType(), wide = wordType(minMax);
   auto narrow = [&](Value value) -> Value {
     return element == wide ? value : arith::TruncIOp::create(ptx.b, ptx.loc, element, value).getResult();
   };
-  context.scalars[minMax.getLeast()] = narrow(range.first);
-  context.scalars[minMax.getGreatest()] = narrow(range.second);
+  context.scalars[minMax.getMin()] = narrow(range.first);
+  context.scalars[minMax.getMax()] = narrow(range.second);
 }
 
 void MinMaxEmitter::emit(tile::MinMaxOp minMax) { define(minMax, finish(minMax, start(minMax))); }

@@ -1,4 +1,4 @@
-//===- MinMaxEmitter.h - Least and greatest elements of boxes ---*- C++ -*-===//
+//===- MinMaxEmitter.h - Minima and maxima of boxes ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
@@ -15,11 +15,11 @@ class MinMaxEmitter {
 public:
   /// What the lanes of a warp have of a minimum and a maximum before they meet.
   struct Parts {
-    /// Elements of a short row, on their way: i32 or i64; else the lane's own least and greatest.
+    /// Elements of a short row, on their way: i32 or i64; else the lane's own minimum and maximum.
     llvm::SmallVector<mlir::Value> elements;
     mlir::Value isEmpty; ///< whether a short row has no elements; null for other boxes
   };
-  /// Least and greatest element, i32 or i64.
+  /// Minimum and maximum, i32 or i64.
   using Range = std::pair<mlir::Value, mlir::Value>;
 
   /// Where a short row lies.
@@ -57,7 +57,7 @@ private:
   mlir::Value arePieces(tile::MinMaxOp minMax, const View &view);
   Range walkPieces(tile::MinMaxOp minMax, const View &view);
   Range walkPiecesIfWhole(tile::MinMaxOp minMax, const View &view, Range none);
-  Range join(Range range, mlir::Value least, mlir::Value greatest);
+  Range join(Range range, mlir::Value min, mlir::Value max);
   Range emptyRange(tile::MinMaxOp minMax);
   mlir::Value widen(mlir::Value element);
 

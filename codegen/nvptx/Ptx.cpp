@@ -108,8 +108,8 @@ static Value joinWarp(Ptx &ptx, Value x, NVVM::ReduxKind kind) {
   return NVVM::ReduxOp::create(ptx.b, ptx.loc, ptx.b.getI32Type(), x, kind, ptx.i32(-1));
 }
 
-Value Ptx::least(Value x) { return joinWarp(*this, x, NVVM::ReduxKind::MIN); }
-Value Ptx::greatest(Value x) { return joinWarp(*this, x, NVVM::ReduxKind::MAX); }
+Value Ptx::minOverLanes(Value x) { return joinWarp(*this, x, NVVM::ReduxKind::MIN); }
+Value Ptx::maxOverLanes(Value x) { return joinWarp(*this, x, NVVM::ReduxKind::MAX); }
 
 Value Ptx::voteAny(Value condition) {
   return NVVM::VoteSyncOp::create(b, loc, b.getI1Type(), i32(-1), condition, NVVM::VoteSyncKind::any);

@@ -78,9 +78,9 @@ public:
   mlir::Value shuffleInteger(mlir::Value x, int64_t mask);
   /// Four of the eight bytes of `x` and, after them, `y`: one for each digit of `selector` (9.7.9.7).
   mlir::Value permuteBytes(mlir::Value x, mlir::Value y, mlir::Value selector);
-  /// The least, or greatest, of the i32 of all lanes of the warp (redux.sync, 9.7.13.9).
-  mlir::Value least(mlir::Value x);
-  mlir::Value greatest(mlir::Value x);
+  /// The minimum, or maximum, of the i32 of all lanes of the warp (redux.sync, 9.7.13.9).
+  mlir::Value minOverLanes(mlir::Value x);
+  mlir::Value maxOverLanes(mlir::Value x);
   /// Whether the i1 holds in any lane of the warp.
   mlir::Value voteAny(mlir::Value condition);
   /// The lanes of the warp in which the i1 holds, as bits of an i32.

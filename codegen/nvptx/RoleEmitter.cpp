@@ -209,7 +209,7 @@ LogicalResult RoleEmitter::emitEach(tile::PersistentOp each) {
   // A reduction gives a uniform register, where a shuffle does not: what the number decides stays in such registers
   // across the loops of the tile.
   if (receives && (produces || context.sharesTiles))
-    tile = ptx.least(tile);
+    tile = ptx.minOverLanes(tile);
   context.scalars[each.getTile()] = tile;
   if (failed(emitBlock(each.getBody().front())))
     return failure();

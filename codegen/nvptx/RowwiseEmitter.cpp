@@ -134,7 +134,7 @@ Value RowwiseEmitter::sumOverLanes(Value part) {
   return part;
 }
 
-Value RowwiseEmitter::greatestOverLanes(Value part) {
+Value RowwiseEmitter::maxOverLanes(Value part) {
   Ptx &ptx = context.ptx;
   for (int64_t mask : {2, 1})
     part = arith::MaxNumFOp::create(ptx.b, ptx.loc, part, ptx.shuffle(part, mask));
@@ -185,7 +185,7 @@ void RowwiseEmitter::emitReduce(tile::ReduceOp reduce, ArrayRef<int64_t> threadR
       value = join(context.row(reduce.getAcc(), threadRow),
                    arith::AddFOp::create(ptx.b, ptx.loc, value, held->second.shifts[threadRow]));
     if (isMax) {
-      value = greatestOverLanes(value);
+      value = maxOverLanes(value);
     } else if (!reduce.getPartial()) {
       value = join(context.row(reduce.getAcc(), threadRow), sumOverLanes(value));
     }
@@ -212,7 +212,7 @@ void RowwiseEmitter::emitVector(Operation &op, ArrayRef<int64_t> threadRows) {
       result = ptx.select(first, whole, ptx.f32(0));
     } else if (auto total = dyn_cast<tile::WarpReduceOp>(op)) {
       Value part = context.row(total.getParts(), threadRow);
-      result = total.getGreatest() ? greatestOverLanes(part) : sumOverLanes(part);
+      result = total.getMax() ? maxOverLanes(part) : sumOverLanes(part);
     } else {
       result = context
                    .cloneScalar(op,

@@ -31,7 +31,7 @@ private:
   void emitMask(tile::MaskOp mask, llvm::ArrayRef<int64_t> threadRows);
   void emitReduce(tile::ReduceOp reduce, llvm::ArrayRef<int64_t> threadRows);
   mlir::Value sumOverLanes(mlir::Value part);
-  mlir::Value greatestOverLanes(mlir::Value part);
+  mlir::Value maxOverLanes(mlir::Value part);
 
   EmitContext &context;
   llvm::SmallVector<mlir::Operation *> waiting;

@@ -301,7 +301,7 @@ bool Agent::computeLanePartial(const Instruction &instruction) {
 
 /// The sum of what the lanes have, or the greatest of it.
 bool Agent::computeWarpReduce(const Instruction &instruction) {
-  bool isMax = cast<tile::WarpReduceOp>(instruction.op).getGreatest();
+  bool isMax = cast<tile::WarpReduceOp>(instruction.op).getMax();
   const Array &parts = *values[instruction.operands[0]].array;
   auto result = std::make_shared<Array>(parts.rows, 1);
   for (int64_t row = 0; row < parts.rows; ++row) {

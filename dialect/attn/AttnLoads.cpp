@@ -62,7 +62,7 @@ LogicalResult LoadRangeOp::verify() {
   if (failed(verifyIndices(*this, getTensor().getType(), getFirst())))
     return failure();
   Type element = getTensor().getType().getElementType();
-  if (getLeast().getType() != element || getGreatest().getType() != element)
+  if (getMin().getType() != element || getMax().getType() != element)
     return emitOpError() << "expected results of type " << element;
   return success();
 }

@@ -224,7 +224,7 @@ def Attn_LoadOp : Attn_Op<"load", [Pure, DeclareOpInterfaceMethods<Attn_IndexedO
 
 def Attn_LoadRangeOp : Attn_Op<"load_range", [Pure, AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<Attn_IndexedOpInterface, ["getIndexOperands"]>]> {
-  let summary = "Least and greatest element of a box of a captured tensor";
+  let summary = "Minimum and maximum of a box of a captured tensor";
   let description = [{
     What `attn-infer-bounds` makes of an `attn.load` when coordinates become ranges: for each dimension the first and the
     last index, both inside; indices follow the rules of `attn.load`, and a dimension is addressed by a coordinate where
@@ -235,7 +235,7 @@ def Attn_LoadRangeOp : Attn_Op<"load_range", [Pure, AttrSizedOperandSegments,
   }];
   let arguments = (ins Attn_CapturedTensor:$tensor, Variadic<Index>:$first, Variadic<Index>:$last,
                        OptionalAttr<DenseBoolArrayAttr>:$coordinates);
-  let results = (outs AnyType:$least, AnyType:$greatest);
+  let results = (outs AnyType:$min, AnyType:$max);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }

@@ -90,12 +90,12 @@ uint32_t tile::findPhiloxNumber(uint64_t seed, uint32_t b, uint32_t h, uint32_t 
   return state[i / 8 % 2 * 2 + j / 8 % 2] >> (16 * (j % 2)) & 0xffff;
 }
 
-Value tile::buildIsKept(OpBuilder &builder, Location loc, Value number, Value leastKept) {
+Value tile::buildIsKept(OpBuilder &builder, Location loc, Value number, Value threshold) {
   Value wide = arith::ExtUIOp::create(builder, loc, builder.getI32Type(), number);
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, wide, leastKept);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, wide, threshold);
 }
 
-Value tile::buildKept(OpBuilder &builder, Location loc, Value element, Value number, Value leastKept) {
+Value tile::buildKept(OpBuilder &builder, Location loc, Value element, Value number, Value threshold) {
   Value zero = arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0));
-  return arith::SelectOp::create(builder, loc, buildIsKept(builder, loc, number, leastKept), element, zero);
+  return arith::SelectOp::create(builder, loc, buildIsKept(builder, loc, number, threshold), element, zero);
 }

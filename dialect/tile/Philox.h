@@ -37,12 +37,12 @@ mlir::Value buildPhiloxNumber(mlir::OpBuilder &builder, mlir::Location loc, mlir
 /// The number of element (`i`, `j`) of batch entry `b` and head `h`.
 uint32_t findPhiloxNumber(uint64_t seed, uint32_t b, uint32_t h, uint32_t i, uint32_t j);
 
-/// Whether an element is kept whose `number` is this, an i16 that is unsigned: it is no less than `leastKept`, an i32.
-mlir::Value buildIsKept(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value number, mlir::Value leastKept);
+/// Whether an element is kept whose `number` is this, an i16 that is unsigned: it is no less than `threshold`, an i32.
+mlir::Value buildIsKept(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value number, mlir::Value threshold);
 
 /// `element`, or 0 where it is not kept.
 mlir::Value buildKept(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value element, mlir::Value number,
-                      mlir::Value leastKept);
+                      mlir::Value threshold);
 
 } // namespace attnc::tile
 

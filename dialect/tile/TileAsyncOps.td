@@ -348,13 +348,13 @@ def Tile_LanePartialOp : Tile_Op<"lane_partial", [Pure, SameOperandsAndResultTyp
 }
 
 def Tile_WarpReduceOp : Tile_Op<"warp_reduce", [Pure, AllTypesMatch<["parts", "rows"]>]> {
-  let summary = "Sums the lanes' partial sums of each row, or takes the greatest of them";
+  let summary = "Sums the lanes' partial sums of each row, or takes their maximum";
   let description = [{
     Example: `%total = tile.warp_reduce %parts : vector<128xf32>`
   }];
-  let arguments = (ins Tile_F32RowVector:$parts, UnitAttr:$greatest);
+  let arguments = (ins Tile_F32RowVector:$parts, UnitAttr:$max);
   let results = (outs Tile_F32RowVector:$rows);
-  let assemblyFormat = "$parts (`greatest` $greatest^)? attr-dict `:` type($parts)";
+  let assemblyFormat = "$parts (`max` $max^)? attr-dict `:` type($parts)";
 }
 
 def Tile_AnyOp : Tile_Op<"any", [Pure]> {

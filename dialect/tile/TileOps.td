@@ -297,16 +297,17 @@ def Tile_ScatterOp : Tile_Op<"scatter", [MemoryEffects<[MemRead, MemWrite]>, Att
 def Tile_MinMaxOp : Tile_Op<"min_max", [MemoryEffects<[MemRead]>, AttrSizedOperandSegments]> {
   let summary = "Minimum and maximum of a box of a view";
   let description = [{
-    For each dimension the first and the last index, both inside; the caller keeps them in range. i1 counts as 0 and 1. An
-    empty box gives the type's greatest and least value. With `most`, it has at most so many along the last dimension.
+    For each dimension the first and the last index, both inside; the caller keeps them in range. i1 counts as 0 and 1. Of an
+    empty box the minimum is the type's greatest value, and the maximum its least. With `most`, it has at most so many
+    along the last dimension.
 
     Example: `%lo, %hi = tile.min_max %ids[%b, %i0] to [%b, %i1] {most = 128 : i64} : memref<?x?xi32> -> i32, i32`
   }];
   let arguments = (ins Arg<Tile_View, "the caller's tensor">:$view, Variadic<Index>:$first, Variadic<Index>:$last,
                        OptionalAttr<I64Attr>:$most);
-  let results = (outs AnyType:$least, AnyType:$greatest);
+  let results = (outs AnyType:$min, AnyType:$max);
   let assemblyFormat = [{
-    $view `[` $first `]` `to` ` ` `[` $last `]` attr-dict `:` type($view) `->` type($least) `,` type($greatest)
+    $view `[` $first `]` `to` ` ` `[` $last `]` attr-dict `:` type($view) `->` type($min) `,` type($max)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -329,11 +330,11 @@ def Tile_BlockMaskOp : Tile_Op<"block_mask", [SingleBlock, MemoryEffects<[MemRea
     tile.block_mask %lists[%row] from %low to %high step %c128 {
     ^bb0(%j: index):
       %last = arith.addi %j, %c127 : index
-      %least, %greatest = tile.min_max %ids[%b, %j] to [%b, %last] : memref<?x?xi32> -> i32, i32
-      %begun = arith.cmpi sle, %least, %id : i32
-      %open = arith.cmpi sge, %greatest, %id : i32
+      %min, %max = tile.min_max %ids[%b, %j] to [%b, %last] : memref<?x?xi32> -> i32, i32
+      %begun = arith.cmpi sle, %min, %id : i32
+      %open = arith.cmpi sge, %max, %id : i32
       %some = arith.andi %begun, %open : i1
-      %same = arith.cmpi eq, %least, %greatest : i32
+      %same = arith.cmpi eq, %min, %max : i32
       %all = arith.andi %some, %same : i1
       tile.yield %some, %all : i1, i1
     } : memref<?x?xi32>

@@ -59,7 +59,7 @@ LogicalResult SoftmaxOp::verify() {
     return emitOpError("expected maxima of the tile's own of type ") << getMax().getType();
   if (getRenewed() && cast<VectorType>(getRenewed().getType()).getDimSize(0) != scores.getDimSize(0))
     return emitOpError("expected to be told of each of the ") << scores.getDimSize(0) << " rows whether it is renewed";
-  if (!getNumbers() != !getLeastKept())
+  if (!getNumbers() != !getDropoutThreshold())
     return emitOpError("expected numbers and the least that is kept, or neither");
   if (getNumbers() && cast<VectorType>(getNumbers().getType()).getShape() != scores.getShape())
     return emitOpError("expected numbers of the shape of the scores, got ") << getNumbers().getType();
@@ -72,9 +72,9 @@ LogicalResult SoftmaxEndOp::verify() {
     return emitOpError("expected padding for each of the ") << rows.getDimSize(0) << " rows";
   if (getSink() && getSink().getType() != rows)
     return emitOpError("expected a sink for each of the ") << rows.getDimSize(0) << " rows";
-  if (getGreatest() && getGreatest().getType() != rows)
-    return emitOpError("expected a greatest weight for each of the ") << rows.getDimSize(0) << " rows";
-  if (getGreatest() && !getRounded())
+  if (getMaxWeight() && getMaxWeight().getType() != rows)
+    return emitOpError("expected a max_weight for each of the ") << rows.getDimSize(0) << " rows";
+  if (getMaxWeight() && !getRounded())
     return emitOpError("expected 'rounded': the type that the greatest weight was converted to");
   return verifyScale(*this, getScale());
 }

@@ -57,7 +57,7 @@ def Tile_SoftmaxOp : Tile_SoftmaxBaseOp<"softmax", [AttrSizedOperandSegments, Al
   }];
   let arguments = (ins Tile_F32Tile:$scores, Tile_F32RowVector:$max, Tile_F32RowVector:$sum, Index:$i, Index:$j,
                        Optional<Tile_F32RowVector>:$own_max, Optional<Tile_VectorOf<Tile_RowVector, I1>>:$renewed,
-                       Optional<Tile_VectorOf<Tile_Tile, I16>>:$numbers, Optional<I32>:$least_kept, F32Attr:$scale, UnitAttr:$octaves,
+                       Optional<Tile_VectorOf<Tile_Tile, I16>>:$numbers, Optional<I32>:$dropout_threshold, F32Attr:$scale, UnitAttr:$octaves,
                        DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$headroom, UnitAttr:$rescale_on_growth, UnitAttr:$fixed, UnitAttr:$partial,
                        DefaultValuedAttr<Tile_ExponentAttr, "::attnc::tile::Exponent::Exact">:$exponent);
   let builders = [OpBuilder<(ins "::mlir::Value":$scores, "::mlir::Value":$max, "::mlir::Value":$sum, "::mlir::Value":$i,
@@ -65,7 +65,7 @@ def Tile_SoftmaxOp : Tile_SoftmaxBaseOp<"softmax", [AttrSizedOperandSegments, Al
   let results = (outs Tile_F32RowVector:$new_max, Tile_F32RowVector:$new_sum, Tile_Tile:$weights, Tile_F32RowVector:$shrink);
   let assemblyFormat = [{
     $scores `,` $max `,` $sum `at` `(` $i `,` $j `)` (`own` $own_max^ `:` type($own_max))?
-    (`renewed` $renewed^ `:` type($renewed))? (`numbers` $numbers^ `:` type($numbers) `dropped` `below` $least_kept)? attr-dict `:` type($scores) `,`
+    (`renewed` $renewed^ `:` type($renewed))? (`numbers` $numbers^ `:` type($numbers) `dropped` `below` $dropout_threshold)? attr-dict `:` type($scores) `,`
     type($max) `->` type($weights)
   }];
   let extraClassDeclaration = unitDeclaration;
@@ -83,13 +83,13 @@ def Tile_SoftmaxEndOp : Tile_SoftmaxBaseOp<"softmax_end", [AttrSizedOperandSegme
 
     The weight of a row's maximum is a power of two where exponents are exact, and conversion to a narrow type leaves it as
     it is. With `rounded`, exponents were computed as `exponent` says, and 1 / sum takes in by what that weight changed
-    when it was converted to that type, in rows of whose weight it is half or more. With `greatest`, that is a weight, or
+    when it was converted to that type, in rows of whose weight it is half or more. With `max_weight`, that is a weight, or
     a sum of weights, that may be greater; the greater one counts.
 
     Example: `%f, %lse = tile.softmax_end %m, %l {octaves, scale = 0.180336878 : f32} : vector<128xf32>`
   }];
   let arguments = (ins Tile_F32RowVector:$max, Tile_F32RowVector:$sum, Optional<Tile_VectorOf<Tile_RowVector, I1>>:$padding,
-                       Optional<Tile_F32RowVector>:$sink, Optional<Tile_F32RowVector>:$greatest, F32Attr:$scale, UnitAttr:$octaves,
+                       Optional<Tile_F32RowVector>:$sink, Optional<Tile_F32RowVector>:$max_weight, F32Attr:$scale, UnitAttr:$octaves,
                        DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$headroom, UnitAttr:$approximate,
                        DefaultValuedAttr<Tile_ExponentAttr, "::attnc::tile::Exponent::Exact">:$exponent,
                        OptionalAttr<TypeAttr>:$rounded);
@@ -98,7 +98,7 @@ def Tile_SoftmaxEndOp : Tile_SoftmaxBaseOp<"softmax_end", [AttrSizedOperandSegme
   let results = (outs Tile_F32RowVector:$factors, Tile_F32RowVector:$lse);
   let assemblyFormat = [{
     $max `,` $sum (`padding` $padding^ `:` type($padding))? (`sink` $sink^ `:` type($sink))?
-    (`greatest` $greatest^ `:` type($greatest))? attr-dict `:` type($max)
+    (`max_weight` $max_weight^ `:` type($max_weight))? attr-dict `:` type($max)
   }];
   let extraClassDeclaration = unitDeclaration;
 }

@@ -220,11 +220,11 @@ SmallVector<Value> TileBuilder::inlineRegion(Region &region, ValueRange regionAr
         first.push_back(indexOf(range, position, view, dim, false));
       for (auto [dim, position] : llvm::enumerate(range.getLast()))
         last.push_back(indexOf(range, position, view, dim, true));
-      Type type = range.getLeast().getType();
+      Type type = range.getMin().getType();
       auto minMax =
           tile::MinMaxOp::create(builder, loc, type, type, view, first, last, lengthAlongLast(range, columns));
-      mapping.map(range.getLeast(), minMax.getLeast());
-      mapping.map(range.getGreatest(), minMax.getGreatest());
+      mapping.map(range.getMin(), minMax.getMin());
+      mapping.map(range.getMax(), minMax.getMax());
     } else {
       builder.clone(op, mapping);
     }

@@ -89,7 +89,7 @@ tile::SoftmaxOp TileBuilder::buildSoftmax(Value scores, Value max, Value sum, Ex
   auto softmax = tile::SoftmaxOp::create(builder, loc, scores, max, sum, geometry.row0, j, unit, element);
   if (numbers) {
     softmax.getNumbersMutable().assign(numbers);
-    softmax.getLeastKeptMutable().assign(least);
+    softmax.getDropoutThresholdMutable().assign(least);
   }
   return softmax;
 }

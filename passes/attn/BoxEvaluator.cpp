@@ -287,5 +287,5 @@ std::optional<Interval> BoxEvaluator::evaluateLoad(Operation *op) {
   Type type = load.getResult().getType();
   auto range = LoadRangeOp::create(builder, op->getLoc(), type, type, load.getTensor(), first, last,
                                    getIndexCoordinates(load, 0, load.getIndices().size()));
-  return Interval{range.getLeast(), range.getGreatest()};
+  return Interval{range.getMin(), range.getMax()};
 }

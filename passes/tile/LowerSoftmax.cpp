@@ -166,7 +166,7 @@ std::pair<Value, Value> StepLowering::buildWeights() {
   if (!hasPipeline && !op.getFixed() && !op.getRescaleOnGrowth())
     weight.getDefiningOp()->setAttr(nonpositiveAttrName, builder.getUnitAttr());
   if (op.getNumbers())
-    kept = buildKept(builder, loc, weight, body->getArgument(1), op.getLeastKept());
+    kept = buildKept(builder, loc, weight, body->getArgument(1), op.getDropoutThreshold());
   if (narrow.getElementType() != f32)
     kept = arith::TruncFOp::create(builder, loc, narrow.getElementType(), kept);
   YieldOp::create(builder, loc, ValueRange{weight, kept});
@@ -231,20 +231,20 @@ static Value buildWeightOfMaximum(OpBuilder &builder, SoftmaxEndOp op, Reference
 /// rows of whose weight that is half or more.
 static Value buildDivisor(OpBuilder &builder, SoftmaxEndOp op, Reference reference) {
   Location loc = op.getLoc();
-  Value sums = op.getSum(), weight = buildWeightOfMaximum(builder, op, reference), greatest = op.getGreatest();
-  if (weight && greatest)
-    greatest = arith::MaxNumFOp::create(builder, loc, greatest, weight);
+  Value sums = op.getSum(), weight = buildWeightOfMaximum(builder, op, reference), maxWeight = op.getMaxWeight();
+  if (weight && maxWeight)
+    maxWeight = arith::MaxNumFOp::create(builder, loc, maxWeight, weight);
   else if (weight)
-    greatest = weight;
-  if (!greatest)
+    maxWeight = weight;
+  if (!maxWeight)
     return sums;
-  auto rows = cast<VectorType>(greatest.getType());
-  Value rounded = arith::TruncFOp::create(builder, loc, rows.clone(*op.getRounded()), greatest);
+  auto rows = cast<VectorType>(maxWeight.getType());
+  Value rounded = arith::TruncFOp::create(builder, loc, rows.clone(*op.getRounded()), maxWeight);
   Value back = arith::ExtFOp::create(builder, loc, rows, rounded);
-  Value rounding = arith::SubFOp::create(builder, loc, back, greatest);
-  Value twice = arith::AddFOp::create(builder, loc, greatest, greatest);
+  Value rounding = arith::SubFOp::create(builder, loc, back, maxWeight);
+  Value twice = arith::AddFOp::create(builder, loc, maxWeight, maxWeight);
   Value isMost = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGE, twice, sums);
-  rounding = arith::SelectOp::create(builder, loc, isMost, rounding, splat(builder, greatest, 0.0f));
+  rounding = arith::SelectOp::create(builder, loc, isMost, rounding, splat(builder, maxWeight, 0.0f));
   return arith::AddFOp::create(builder, loc, sums, rounding);
 }
 

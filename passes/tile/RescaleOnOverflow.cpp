@@ -202,7 +202,7 @@ void Truster::yield(const IRMapping &mapping) {
 /// Ends a step some of whose rows have outgrown their references, or have none: it is done as it was, with maxima.
 void Truster::yieldRenewed(Value parts, Value isOther) {
   // Lanes that share a row agree.
-  Value total = WarpReduceOp::create(builder, loc, parts, /*greatest=*/true);
+  Value total = WarpReduceOp::create(builder, loc, parts, /*max=*/true);
   Value isLarge = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, total, largest);
   Value isOutgrown = arith::OrIOp::create(builder, loc, isLarge, isOther);
   IRMapping mapping;
@@ -254,11 +254,11 @@ static Value yieldAlso(scf::IfOp branch, Value value, float otherwise) {
 /// all of a row's weight, that is its weight.
 void Truster::countGreatest() {
   builder.setInsertionPointAfter(loop);
-  Value sums = WarpReduceOp::create(builder, loc, loop.getResult(*greatest), /*greatest=*/true);
+  Value sums = WarpReduceOp::create(builder, loc, loop.getResult(*greatest), /*max=*/true);
   // Out of branches that the end is not in: rows without keys have no weights.
   while (!sums.getParentBlock()->findAncestorOpInBlock(*end))
     sums = yieldAlso(cast<scf::IfOp>(sums.getDefiningOp()->getParentOp()), sums, 0.0f);
-  end.getGreatestMutable().assign(sums);
+  end.getMaxWeightMutable().assign(sums);
   end.setRounded(cast<VectorType>(step.getWeights().getType()).getElementType());
 }
 

@@ -229,7 +229,7 @@ FormulaPrinter::Expr FormulaPrinter::buildOperation(Operation *op, Value value) 
         std::string text;
         for (auto [first, last] : llvm::zip_equal(range.getFirst(), range.getLast()))
           text += (text.empty() ? "" : ", ") + get(first).text + (first == last ? "" : ".." + get(last).text);
-        bool flags = value.getType().isInteger(1), least = value == range.getLeast();
+        bool flags = value.getType().isInteger(1), least = value == range.getMin();
         StringRef verb = flags ? (least ? "all " : "any ") : (least ? "least " : "greatest ");
         return Expr{verb.str() + tensorName(range.getTensor()) + "[" + text + "]", Prefix, std::nullopt};
       })

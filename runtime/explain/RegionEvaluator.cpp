@@ -58,7 +58,7 @@ bool RegionEvaluator::loadRange(Operation &op) {
     first.push_back(std::clamp<int64_t>(begin, 0, std::max<int64_t>(size - 1, 0)));
     last.push_back(std::clamp<int64_t>(end, 0, std::max<int64_t>(size - 1, 0)));
   }
-  bool isFloat = widthOf(range.getLeast().getType()) == 0;
+  bool isFloat = widthOf(range.getMin().getType()) == 0;
   double least = INFINITY, greatest = -INFINITY;
   SmallVector<int64_t> index(first);
   for (bool more = !empty; more;) {
@@ -76,13 +76,13 @@ bool RegionEvaluator::loadRange(Operation &op) {
   if (isFloat) {
     Slot slot;
     slot.f = least;
-    set(range.getLeast(), slot);
+    set(range.getMin(), slot);
     slot.f = greatest;
-    set(range.getGreatest(), slot);
+    set(range.getMax(), slot);
     return true;
   }
-  setInteger(range.getLeast(), empty ? 1 : static_cast<int64_t>(least));
-  setInteger(range.getGreatest(), empty ? 0 : static_cast<int64_t>(greatest));
+  setInteger(range.getMin(), empty ? 1 : static_cast<int64_t>(least));
+  setInteger(range.getMax(), empty ? 0 : static_cast<int64_t>(greatest));
   return true;
 }
 

@@ -66,9 +66,9 @@ func.func @softmax_fixed(%s: vector<16x8xf32>, %m: vector<16xf32>, %i: index) {
 
 // -----
 
-func.func @softmax_end_greatest(%m: vector<16xf32>) {
+func.func @softmax_end_max_weight(%m: vector<16xf32>) {
   // expected-error@+1 {{op expected 'rounded': the type that the greatest weight was converted to}}
-  %f, %lse = tile.softmax_end %m, %m greatest %m : vector<16xf32> {scale = 1.0 : f32} : vector<16xf32>
+  %f, %lse = tile.softmax_end %m, %m max_weight %m : vector<16xf32> {scale = 1.0 : f32} : vector<16xf32>
   return
 }
 

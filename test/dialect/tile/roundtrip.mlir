@@ -185,8 +185,8 @@ func.func @softmax(%s: vector<16x8xf32>, %m: vector<16xf32>, %l: vector<16xf32>,
   %turned = tile.philox %seed at(%i, %i, %i, %i) transposed again : vector<8x16xi16>
   // CHECK: tile.softmax {{.*}} own %{{.*}} : vector<16xf32> renewed %{{.*}} : vector<16xi1> numbers %{{.*}} : vector<16x8xi16> dropped below %{{.*}} {rescale_on_growth, scale = 1.000000e+00 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xf32>
   %m2, %l2, %p2, %r2 = tile.softmax %s, %m1, %l1 at(%i, %i) own %m : vector<16xf32> renewed %padding : vector<16xi1> numbers %numbers : vector<16x8xi16> dropped below %least {rescale_on_growth, scale = 1.0 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xf32>
-  // CHECK: tile.softmax_end %{{.*}}, %{{.*}} padding %{{.*}} : vector<16xi1> sink %{{.*}} : vector<16xf32> greatest %{{.*}} : vector<16xf32> {approximate, rounded = bf16, scale = 1.000000e+00 : f32} : vector<16xf32>
-  %f, %lse = tile.softmax_end %m2, %l2 padding %padding : vector<16xi1> sink %m : vector<16xf32> greatest %l : vector<16xf32> {approximate, rounded = bf16, scale = 1.0 : f32} : vector<16xf32>
+  // CHECK: tile.softmax_end %{{.*}}, %{{.*}} padding %{{.*}} : vector<16xi1> sink %{{.*}} : vector<16xf32> max_weight %{{.*}} : vector<16xf32> {approximate, rounded = bf16, scale = 1.000000e+00 : f32} : vector<16xf32>
+  %f, %lse = tile.softmax_end %m2, %l2 padding %padding : vector<16xi1> sink %m : vector<16xf32> max_weight %l : vector<16xf32> {approximate, rounded = bf16, scale = 1.0 : f32} : vector<16xf32>
   return
 }
 

@@ -203,7 +203,7 @@ tile.program @renewed(%s: vector<16x8xf32>, %m: vector<16xf32>, %l: vector<16xf3
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   %n, %sum, %p, %r = tile.softmax %s, %m, %l at(%c0, %c0) own %own : vector<16xf32> renewed %some : vector<16xi1> {octaves, scale = 0.125 : f32} : vector<16x8xf32>, vector<16xf32> -> vector<16x8xbf16>
-  %f, %lse = tile.softmax_end %n, %sum greatest %l : vector<16xf32> {exponent = #tile.exponent<fused>, octaves, rounded = bf16, scale = 0.125 : f32} : vector<16xf32>
+  %f, %lse = tile.softmax_end %n, %sum max_weight %l : vector<16xf32> {exponent = #tile.exponent<fused>, octaves, rounded = bf16, scale = 0.125 : f32} : vector<16xf32>
   tile.store %f, %o[%c0] axes [0] below(%c16) : vector<16xf32>, memref<?xf32, strided<[?]>>
   tile.return
 }

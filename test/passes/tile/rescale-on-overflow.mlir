@@ -21,7 +21,7 @@
 // CHECK: %[[R:.*]]:4 = scf.if %[[SOME]]
 //
 // Rows that have not outgrown theirs keep their maximum.
-// CHECK: %[[WORST:.*]] = tile.warp_reduce %[[PART]] greatest
+// CHECK: %[[WORST:.*]] = tile.warp_reduce %[[PART]] max
 // CHECK: %[[HIGH2:.*]] = arith.cmpf ogt, %[[WORST]], %[[LARGE]]
 // CHECK: %[[ROWS:.*]] = arith.ori %[[HIGH2]], %[[EMPTY]]
 // CHECK: %[[M2:.*]], %[[T2:.*]], %[[P2:.*]], %[[SHRINK:.*]] = tile.softmax %[[S]], %[[MAX]], %[[SUM]] at(%c0, %{{.*}}) renewed %[[ROWS]] : vector<8xi1> {octaves, partial, scale =
@@ -254,11 +254,11 @@ tile.program @plain(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xb
 // CHECK: scf.yield {{.*}}, %[[NEW]] :
 // CHECK: %[[MORE2:.*]] = arith.maxnumf %[[G]], %[[PART]]
 // CHECK: scf.yield {{.*}}, %[[MORE2]] :
-// CHECK: %[[ALL:.*]] = tile.warp_reduce %[[LOOP]]#5 greatest
+// CHECK: %[[ALL:.*]] = tile.warp_reduce %[[LOOP]]#5 max
 // CHECK: scf.yield {{.*}}, %[[ALL]] :
 // CHECK: } else {
 // CHECK: scf.yield {{.*}}, %[[ZERO]] :
-// CHECK: tile.softmax_end %{{.*}}, %{{.*}} greatest %{{.*}} : vector<8xf32> {octaves, rounded = bf16, scale =
+// CHECK: tile.softmax_end %{{.*}}, %{{.*}} max_weight %{{.*}} : vector<8xf32> {octaves, rounded = bf16, scale =
 tile.program @divided(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
                     %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,

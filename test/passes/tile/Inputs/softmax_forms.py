@@ -25,7 +25,7 @@ separator = "\n// -----\n"
 decided = {
     "any": r"tile\.any\b", "lane_partial": r"tile\.lane_partial\b", "warp_reduce": r"tile\.warp_reduce\b",
     "own": r"tile\.softmax .* own %", "fixed": r"tile\.softmax .*\bfixed\b", "renewed": r"tile\.softmax .* renewed %",
-    "greatest": r"tile\.softmax_end .* greatest %", "fused": r"tile\.softmax .*<fused>",
+    "max_weight": r"tile\.softmax_end .* max_weight %", "fused": r"tile\.softmax .*<fused>",
     "staged": r"tile\.read\b", "mma": r"tile\.mma\b", "loops": r"scf\.for\b", "load": r"tile\.load\b",
 }
 final = {
