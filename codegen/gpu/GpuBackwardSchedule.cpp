@@ -31,7 +31,7 @@ constexpr int64_t mostColumnsOfSums = 256;
 
 /// Head dims of which one program computes all three gradients: with larger ones shared memory binds it, and of others
 /// the warpgroups' columns are no whole panels. Columns of a step: consumers share them.
-constexpr int64_t leastDimOfAll = 64, mostDimOfAll = 128, columnsOfAll = 64;
+constexpr int64_t minDimOfAll = 64, maxDimOfAll = 128, columnsOfAll = 64;
 
 /// Tiles and sums of the programs of one backward.
 class GradientTiles {
@@ -273,8 +273,8 @@ bool GradientTiles::mayListSteps() {
 }
 
 bool GradientTiles::suitsOneProgram() {
-  return mayAddUpQueries(op, mayListSteps()) && (keyDim() == leastDimOfAll || keyDim() == mostDimOfAll) &&
-         valueDim() <= mostDimOfAll;
+  return mayAddUpQueries(op, mayListSteps()) && (keyDim() == minDimOfAll || keyDim() == maxDimOfAll) &&
+         valueDim() <= maxDimOfAll;
 }
 
 bool GradientTiles::fitsOneProgram() {
@@ -283,7 +283,7 @@ bool GradientTiles::fitsOneProgram() {
   if (entries.empty())
     return false;
   // Where each step is looked at, the sums pass through branches, which takes registers of its own.
-  if (!mayOverlap(program) && keyDim() == mostDimOfAll)
+  if (!mayOverlap(program) && keyDim() == maxDimOfAll)
     return false;
   EntryAttr least = entries.back();
   TileStep step = least.listSteps().back();
@@ -353,8 +353,8 @@ static LogicalResult checkOneProgram(BackwardOp op, ScheduleAttr schedule, Gradi
   PipelineAttr pipeline = schedule.getPipeline();
   if (!tiles.suitsOneProgram())
     return op.emitError()
-           << "expected programs dq and dkdv: dqdkdv is for padded sequences with head dims of " << leastDimOfAll
-           << " or " << mostDimOfAll << ", values of at most " << mostDimOfAll
+           << "expected programs dq and dkdv: dqdkdv is for padded sequences with head dims of " << minDimOfAll
+           << " or " << maxDimOfAll << ", values of at most " << maxDimOfAll
            << ", without gradients that rows of queries sum for captured tensors, without a score or f16 "
            << "where data decides about tiles, and not for " << deterministicAttrName;
   bool mayHaveLogitsAhead = pipeline.getReducerRegisters() > 0 && pipeline.getOverlap() == Overlap::LogitsAhead;

@@ -105,12 +105,12 @@ ScheduleTables::ScheduleTables(KernelOpInterface kernel, GpuTargetAttr target, S
 bool ScheduleTables::matches(KernelsAttr kernels, KernelKind own) const {
   if (!kernels)
     return true;
-  auto isWithin = [](int64_t size, int64_t least, int64_t most) { return least <= size && size <= most; };
+  auto isWithin = [](int64_t size, int64_t min, int64_t max) { return min <= size && size <= max; };
   auto agrees = [](BoolAttr wanted, bool is) { return !wanted || wanted.getValue() == is; };
   return (kernels.getKinds().empty() || llvm::is_contained(kernels.getKinds(), own)) &&
          (kernels.getBits() == 0 || kernels.getBits() == bits) &&
-         isWithin(dim, kernels.getLeastDim(), kernels.getMostDim()) &&
-         isWithin(valueDim, kernels.getLeastValueDim(), kernels.getMostValueDim()) &&
+         isWithin(dim, kernels.getMinDim(), kernels.getMaxDim()) &&
+         isWithin(valueDim, kernels.getMinValueDim(), kernels.getMaxValueDim()) &&
          agrees(kernels.getMasked(), isMasked) && agrees(kernels.getWindow(), isWindow) &&
          agrees(kernels.getFunctions(), isOfFunctions);
 }

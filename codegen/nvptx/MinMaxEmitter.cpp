@@ -1,4 +1,4 @@
-//===- MinMaxEmitter.cpp - Minima and maxima of boxes ----------*- C++ -*-===//
+//===- MinMaxEmitter.cpp - Minima and maxima of boxes -----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- MinMaxEmitter.h - Minima and maxima of boxes ------------*- C++ -*-===//
+//===- MinMaxEmitter.h - Minima and maxima of boxes -------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 

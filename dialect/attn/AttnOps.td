@@ -375,7 +375,7 @@ def Attn_ScheduleTableOp : Attn_Op<"schedule_table", [HasParent<"::mlir::ModuleO
 
     ```mlir
     attn.schedule_table <archs = ["sm_90a"], entries = [
-      <kernels = <most_dim = 64, masked = true>,
+      <kernels = <max_dim = 64, masked = true>,
        schedule = <query_tile = 128, key_tile = 128, panel = 64,
                    pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>>>

@@ -9,18 +9,17 @@ using namespace mlir;
 using namespace attnc::attn;
 
 LogicalResult KernelsAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<KernelKind>, ArrayRef<Program>,
-                                  int64_t bits, int64_t leastDim, int64_t mostDim, int64_t leastValueDim,
-                                  int64_t mostValueDim, BoolAttr, BoolAttr, BoolAttr) {
+                                  int64_t bits, int64_t minDim, int64_t maxDim, int64_t minValueDim,
+                                  int64_t maxValueDim, BoolAttr, BoolAttr, BoolAttr) {
   if (bits != 0 && bits != 16 && bits != 32)
     return emitError() << "expected bits to be 16 or 32, got " << bits;
-  auto check = [&](StringRef what, int64_t least, int64_t most) -> LogicalResult {
-    if (least >= 0 && least <= most)
+  auto check = [&](StringRef what, int64_t min, int64_t max) -> LogicalResult {
+    if (min >= 0 && min <= max)
       return success();
-    return emitError() << "expected least_" << what << " from 0 to most_" << what << ", got " << least << " and "
-                       << most;
+    return emitError() << "expected min_" << what << " from 0 to max_" << what << ", got " << min << " and " << max;
   };
-  return success(succeeded(check("dim", leastDim, mostDim)) &&
-                 succeeded(check("value_dim", leastValueDim, mostValueDim)));
+  return success(succeeded(check("dim", minDim, maxDim)) &&
+                 succeeded(check("value_dim", minValueDim, maxValueDim)));
 }
 
 /// The step that `schedule` has.

@@ -58,22 +58,22 @@ def Attn_KernelsAttr : AttrDef<Attn_Dialect, "Kernels"> {
     - `programs`: what is tiled so; that of the schedule alone where it is absent. Tiles of keys have the rows and columns
       of the schedule's tiles of queries, and the other way round.
     - `bits`: of an element of queries, keys and values, 16 or 32.
-    - `least_dim`, `most_dim`: head dims of keys and values, the larger of both.
-    - `least_value_dim`, `most_value_dim`: the head dim of values.
+    - `min_dim`, `max_dim`: head dims of keys and values, the larger of both.
+    - `min_value_dim`, `max_value_dim`: the head dim of values.
     - `masked`: whether there is a mask.
     - `window`: whether it drops keys that are far before a query as well.
     - `functions`: whether the functions of the score keep their unit busier than products keep the tensor cores.
 
-    Example: `#attn.kernels<kinds = [plain, paged], most_dim = 64, masked = true>`
+    Example: `#attn.kernels<kinds = [plain, paged], max_dim = 64, masked = true>`
   }];
   let parameters = (ins
     Attn_WordsParameter<"KernelKind">:$kinds,
     Attn_WordsParameter<"Program">:$programs,
     DefaultValuedParameter<"int64_t", "0">:$bits,
-    DefaultValuedParameter<"int64_t", "0">:$least_dim,
-    DefaultValuedParameter<"int64_t", "::attnc::attn::unlimited">:$most_dim,
-    DefaultValuedParameter<"int64_t", "0">:$least_value_dim,
-    DefaultValuedParameter<"int64_t", "::attnc::attn::unlimited">:$most_value_dim,
+    DefaultValuedParameter<"int64_t", "0">:$min_dim,
+    DefaultValuedParameter<"int64_t", "::attnc::attn::unlimited">:$max_dim,
+    DefaultValuedParameter<"int64_t", "0">:$min_value_dim,
+    DefaultValuedParameter<"int64_t", "::attnc::attn::unlimited">:$max_value_dim,
     OptionalParameter<"::mlir::BoolAttr">:$masked,
     OptionalParameter<"::mlir::BoolAttr">:$window,
     OptionalParameter<"::mlir::BoolAttr">:$functions);
@@ -97,7 +97,7 @@ def Attn_EntryAttr : AttrDef<Attn_Dialect, "Entry"> {
     Example:
 
     ```mlir
-    #attn.entry<kernels = <kinds = [heavy], most_dim = 128>, steps = [128 x 2, 96 x 2, 64 x 4], registers = 200,
+    #attn.entry<kernels = <kinds = [heavy], max_dim = 128>, steps = [128 x 2, 96 x 2, 64 x 4], registers = 200,
                 schedule = <query_tile = 128, key_tile = 128, panel = 64,
                             pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                                    consumer_registers = 240, epilogue = direct>>>

@@ -5,13 +5,13 @@
 
 // -----
 
-// expected-error@+1 {{expected least_dim from 0 to most_dim, got 65 and 64}}
-#k = #attn.kernels<least_dim = 65, most_dim = 64>
+// expected-error@+1 {{expected min_dim from 0 to max_dim, got 65 and 64}}
+#k = #attn.kernels<min_dim = 65, max_dim = 64>
 
 // -----
 
-// expected-error@+1 {{expected least_value_dim from 0 to most_value_dim, got -1 and 64}}
-#k = #attn.kernels<least_value_dim = -1, most_value_dim = 64>
+// expected-error@+1 {{expected min_value_dim from 0 to max_value_dim, got -1 and 64}}
+#k = #attn.kernels<min_value_dim = -1, max_value_dim = 64>
 
 // -----
 

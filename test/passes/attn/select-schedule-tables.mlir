@@ -86,9 +86,9 @@ module attributes {attn.target = #sm90} {
         #attn.schedule_table<entries = [
           <kernels = <masked = true>, schedule = <query_tile = 128, key_tile = 96, panel = 64, pipeline = #own>>,
           <kernels = <functions = true>, schedule = <query_tile = 128, key_tile = 96, panel = 64, pipeline = #own>>,
-          <kernels = <most_dim = 127>, schedule = <query_tile = 128, key_tile = 96, panel = 64, pipeline = #own>>,
-          <kernels = <least_dim = 129>, schedule = <query_tile = 128, key_tile = 96, panel = 64, pipeline = #own>>,
-          <kernels = <most_value_dim = 127>, schedule = <query_tile = 128, key_tile = 96, panel = 64, pipeline = #own>>,
+          <kernels = <max_dim = 127>, schedule = <query_tile = 128, key_tile = 96, panel = 64, pipeline = #own>>,
+          <kernels = <min_dim = 129>, schedule = <query_tile = 128, key_tile = 96, panel = 64, pipeline = #own>>,
+          <kernels = <max_value_dim = 127>, schedule = <query_tile = 128, key_tile = 96, panel = 64, pipeline = #own>>,
           <kernels = <bits = 32>, schedule = <query_tile = 128, key_tile = 96, panel = 64, pipeline = #own>>,
           <kernels = <kinds = [heavy, listed]>, schedule = <query_tile = 128, key_tile = 96, panel = 64, pipeline = #own>>,
           <kernels = <programs = [dq, dkdv]>, schedule = <query_tile = 128, key_tile = 96, panel = 64, pipeline = #own, program = dq>>]>]} {
