@@ -18,7 +18,7 @@ using namespace attnc::gpu;
 
 namespace {
 
-/// Lengths of steps with parts of f32 in shared memory, from the most comfortable on, and the longest where sums take
+/// Lengths of steps with parts of f32 in shared memory, in order of preference, and the longest where sums take
 /// the most registers that they may: more would spill.
 constexpr int64_t columnsOfParts[] = {64, 32, 16}, mostColumnsBesideSums = 16;
 

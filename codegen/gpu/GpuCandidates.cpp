@@ -49,12 +49,12 @@ struct Fields : PipelineFields {
 constexpr int64_t panelsOfWarps[] = {warpgroupRows, wideRows};
 
 /// Buffers of queries, and how the output leaves.
-struct Room {
+struct Buffers {
   int64_t queryStages;
   Epilogue epilogue;
 };
 
-constexpr Room rooms[] = {
+constexpr Buffers allBuffers[] = {
     {2, Epilogue::Staged}, {2, Epilogue::Slabs}, {1, Epilogue::Staged}, {1, Epilogue::Slabs}, {1, Epilogue::Direct}};
 
 } // namespace
@@ -69,15 +69,15 @@ static void enumerateRoles(KernelOpInterface kernel, const Fields &base, GpuTarg
       fields.setConsumers(consumers, target);
     for (int64_t keys : {32, 48, 64, 80, 96, 112, 128, 160, 176})
       for (int64_t stages : {1, 2, 3, 4, 5})
-        for (Room room : rooms)
+        for (Buffers buffers : allBuffers)
           for (bool ownKeys : {false, true})
             for (bool turns : {false, true}) {
               if ((consumers == 1 && (ownKeys || turns)) || (ownKeys && !mayOwnKeys))
                 continue;
               fields.columns = keys;
               fields.stages = stages;
-              fields.queryStages = room.queryStages;
-              fields.epilogue = room.epilogue;
+              fields.queryStages = buffers.queryStages;
+              fields.epilogue = buffers.epilogue;
               fields.ownKeys = ownKeys;
               fields.pingPong = turns;
               schedules.push_back(fields.get());

@@ -17,19 +17,19 @@ using namespace attnc::gpu;
 namespace {
 
 /// Buffers of queries, and how the output leaves, for so many consumers and more.
-struct Room {
+struct Buffers {
   int64_t queryStages;
   Epilogue epilogue;
-  int64_t leastConsumers;
+  int64_t minConsumers;
 };
 
 /// What an entry gives up where there is no room for it, in this order. Three consumers wait longer for the next tile's
 /// queries than for room for their output.
-constexpr Room rooms[] = {{2, Epilogue::Staged, 1},
-                          {2, Epilogue::Slabs, 3},
-                          {1, Epilogue::Staged, 1},
-                          {1, Epilogue::Slabs, 1},
-                          {1, Epilogue::Direct, 1}};
+constexpr Buffers fallbacks[] = {{2, Epilogue::Staged, 1},
+                                 {2, Epilogue::Slabs, 3},
+                                 {1, Epilogue::Staged, 1},
+                                 {1, Epilogue::Slabs, 1},
+                                 {1, Epilogue::Direct, 1}};
 
 /// Registers of a producer that finds the keys of a part: with less than 48 it would spill them.
 constexpr int64_t splitProducerRegisters = 56;
@@ -131,13 +131,13 @@ bool RoleFitter::takesTurns(PipelineAttr pipeline) {
 }
 
 /// What `pipeline` has, and what it may give up after that.
-static SmallVector<Room> listRooms(PipelineAttr pipeline) {
-  SmallVector<Room> listed = {{pipeline.getQueryStages(), pipeline.getEpilogue(), /*leastConsumers=*/1}};
-  const Room *own = llvm::find_if(rooms, [&](const Room &room) {
-    return room.queryStages == listed.front().queryStages && room.epilogue == listed.front().epilogue;
+static SmallVector<Buffers> listBuffers(PipelineAttr pipeline) {
+  SmallVector<Buffers> listed = {{pipeline.getQueryStages(), pipeline.getEpilogue(), /*minConsumers=*/1}};
+  const Buffers *own = llvm::find_if(fallbacks, [&](const Buffers &buffers) {
+    return buffers.queryStages == listed.front().queryStages && buffers.epilogue == listed.front().epilogue;
   });
-  if (own != std::end(rooms))
-    listed.append(std::next(own), std::end(rooms));
+  if (own != std::end(fallbacks))
+    listed.append(std::next(own), std::end(fallbacks));
   return listed;
 }
 
@@ -157,13 +157,13 @@ ScheduleAttr RoleFitter::fit(EntryAttr entry, int64_t consumers, int64_t heads) 
   setRegisters(fields, step.columns);
   ScheduleAttr schedule;
   for (int64_t captured : {heads == 1 ? pipeline.getCaptureStages() : 0, int64_t(0)})
-    for (const Room &room : listRooms(pipeline)) {
-      if (consumers < room.leastConsumers)
+    for (const Buffers &buffers : listBuffers(pipeline)) {
+      if (consumers < buffers.minConsumers)
         continue;
       fields.captureStages = captured;
       fields.ownKeys = pipeline.getOwnKeys() && consumers > 1 && !fields.blockMask && captured == 0;
-      fields.queryStages = room.queryStages;
-      fields.epilogue = room.epilogue;
+      fields.queryStages = buffers.queryStages;
+      fields.epilogue = buffers.epilogue;
       schedule = ScheduleAttr::get(target.getContext(), warpgroupRows * consumers, step.columns, warpgroupRows,
                                    fields.get(target.getContext()), heads);
       if (fitsShared(kernel, schedule, target, /*blocks=*/1))
@@ -210,7 +210,7 @@ SmallVector<ScheduleAttr> attnc::gpu::selectRoles(KernelOpInterface kernel, cons
   const int64_t few = heads > 1 ? warpgroupRows / heads : tables.getSplitQueries();
   if (heads > 1 || splits) {
     // Where memory binds, shorter steps do not pay; but parts want them.
-    KernelKind ofFew = kind == KernelKind::Heavy || splits ? kind : KernelKind::Listed;
+    KernelKind ofFew = kind == KernelKind::RegisterBound || splits ? kind : KernelKind::Listed;
     add(tables.find(Program::Forward, ofFew), upTo(few), [&](EntryAttr entry) { return fitter.fitFew(entry, heads); });
   }
   if (heads > 1)
@@ -218,7 +218,7 @@ SmallVector<ScheduleAttr> attnc::gpu::selectRoles(KernelOpInterface kernel, cons
   // What launches have whose captured tensors the copy engine cannot take.
   SmallVector<EntryAttr> unstaged;
   if (kind == KernelKind::Captured)
-    unstaged = tables.find(Program::Forward, KernelKind::Heavy);
+    unstaged = tables.find(Program::Forward, KernelKind::RegisterBound);
   add(entries, SizesAttr::get(target.getContext()), [&](EntryAttr entry) {
     ScheduleAttr schedule = fitter.fit(entry, /*heads=*/1);
     const EntryAttr *other = llvm::find_if(

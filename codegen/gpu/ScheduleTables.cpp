@@ -67,7 +67,7 @@ void attnc::gpu::addBuiltInTables(AttnDialect &dialect) { dialect.addInterfaces<
 static KernelKind findKind(KernelOpInterface kernel, RegisterCostsAttr costs) {
   bool listed = needsBlockMask(kernel);
   if (getElementRegisters(kernel, costs) > 0)
-    return countCapturedTiles(kernel) > 0 && !listed ? KernelKind::Captured : KernelKind::Heavy;
+    return countCapturedTiles(kernel) > 0 && !listed ? KernelKind::Captured : KernelKind::RegisterBound;
   if (listed)
     return KernelKind::Listed;
   constexpr int64_t wholePages = 64, smallDims = 64;

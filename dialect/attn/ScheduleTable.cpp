@@ -18,8 +18,7 @@ LogicalResult KernelsAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
       return success();
     return emitError() << "expected min_" << what << " from 0 to max_" << what << ", got " << min << " and " << max;
   };
-  return success(succeeded(check("dim", minDim, maxDim)) &&
-                 succeeded(check("value_dim", minValueDim, maxValueDim)));
+  return success(succeeded(check("dim", minDim, maxDim)) && succeeded(check("value_dim", minValueDim, maxValueDim)));
 }
 
 /// The step that `schedule` has.

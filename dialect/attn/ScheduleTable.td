@@ -10,13 +10,13 @@
 
 def Attn_KernelKindPlain : I32EnumAttrCase<"Plain", 0, "plain">;
 def Attn_KernelKindListed : I32EnumAttrCase<"Listed", 1, "listed">;
-def Attn_KernelKindHeavy : I32EnumAttrCase<"Heavy", 2, "heavy">;
+def Attn_KernelKindRegisterBound : I32EnumAttrCase<"RegisterBound", 2, "register_bound">;
 def Attn_KernelKindPaged : I32EnumAttrCase<"Paged", 3, "paged">;
 def Attn_KernelKindCaptured : I32EnumAttrCase<"Captured", 4, "captured">;
 
 /// What decides about the steps of a kernel first.
 def Attn_KernelKind : I32EnumAttr<"KernelKind", "what decides about the steps of a kernel",
-                                  [Attn_KernelKindPlain, Attn_KernelKindListed, Attn_KernelKindHeavy,
+                                  [Attn_KernelKindPlain, Attn_KernelKindListed, Attn_KernelKindRegisterBound,
                                    Attn_KernelKindPaged, Attn_KernelKindCaptured]> {
   let cppNamespace = "::attnc::attn";
   let genSpecializedAttr = 0;
@@ -51,7 +51,7 @@ def Attn_KernelsAttr : AttrDef<Attn_Dialect, "Kernels"> {
   let description = [{
     All that is given must hold; what is absent asks for nothing.
 
-    - `kinds`: `plain`, where an element of the logits takes next to no registers but for its logit; `heavy`, where it
+    - `kinds`: `plain`, where an element of the logits takes next to no registers but for its logit; `register_bound`, where it
       takes registers of its own, for what scores load or keep and for random numbers; `captured`, the same of captured
       tiles that the copy engine can bring; `listed`, where a block mask lists the steps; `paged`, where keys are in
       pages that are shorter than steps, or in pages with head dims up to 64.
@@ -86,10 +86,10 @@ def Attn_EntryAttr : AttrDef<Attn_Dialect, "Entry"> {
   let summary = "A schedule, and what it is for";
   let description = [{
     - `kernels`: which kernels it is for; all that are carried out as the table's are where it is absent.
-    - `schedule`: the most comfortable that is worth it. Its `when` says for launches of which sizes; of several entries for
+    - `schedule`: the preferred one. Its `when` says for launches of which sizes; of several entries for
       a kernel, each is for those that none before it is for. What follows from the kernel and the machine alone is filled
       in: `heads`, `splits`, `section_bytes`, `block_mask`, `early`, `headroom` and `batch_inside`.
-    - `steps`: columns, stages and, of a backward, logit stages of a step, from the most comfortable on: the first for
+    - `steps`: columns, stages and, of a backward, logit stages of a step, in order of preference: the first for
       which there is room is taken. The first is the schedule's own, and where the list is absent, the only one.
     - `registers`: of a thread, for the tiles that it holds and for what elements take; no limit where it is absent.
     - `blocks`: that find room on a multiprocessor together.
@@ -97,7 +97,7 @@ def Attn_EntryAttr : AttrDef<Attn_Dialect, "Entry"> {
     Example:
 
     ```mlir
-    #attn.entry<kernels = <kinds = [heavy], max_dim = 128>, steps = [128 x 2, 96 x 2, 64 x 4], registers = 200,
+    #attn.entry<kernels = <kinds = [register_bound], max_dim = 128>, steps = [128 x 2, 96 x 2, 64 x 4], registers = 200,
                 schedule = <query_tile = 128, key_tile = 128, panel = 64,
                             pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                                    consumer_registers = 240, epilogue = direct>>>

@@ -15,7 +15,7 @@
 
 // -----
 
-// expected-error@+2 {{expected one of [plain, listed, heavy, paged, captured] for what decides about the steps of a kernel, got: strange}}
+// expected-error@+2 {{expected one of [plain, listed, register_bound, paged, captured] for what decides about the steps of a kernel, got: strange}}
 // expected-error@+1 {{failed to parse Attn_KernelsAttr parameter 'kinds'}}
 #k = #attn.kernels<kinds = [plain, strange]>
 

@@ -5,14 +5,14 @@
 
 // CHECK:      attn.schedule_table <archs = ["sm_90a"], split_queries = 16, packed_queries = 64, window_registers = 10,
 // CHECK-SAME: costs = <narrow_tile = 0.75, tile = 1.75, narrow_vector = 0.25, vector = 0.5, function = 1.0, dropout = 0.6>, entries = [
-// CHECK-NEXT: <kernels = <kinds = [heavy, captured], programs = [dq, dkdv], bits = 16, min_dim = 8, max_dim = 64, min_value_dim = 16, max_value_dim = 128, masked = true, window = false, functions = true>, steps = [128 x 2, 64 x 4 x 2], registers = 200, blocks = 2, schedule = <query_tile = 128, key_tile = 128, panel = 64, pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>, program = dq>>,
+// CHECK-NEXT: <kernels = <kinds = [register_bound, captured], programs = [dq, dkdv], bits = 16, min_dim = 8, max_dim = 64, min_value_dim = 16, max_value_dim = 128, masked = true, window = false, functions = true>, steps = [128 x 2, 64 x 4 x 2], registers = 200, blocks = 2, schedule = <query_tile = 128, key_tile = 128, panel = 64, pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>, program = dq>>,
 // CHECK-NEXT: <schedule = <query_tile = 64, key_tile = 64, panel = 64, when = <queries = to 256>, pipeline = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>>>
 // CHECK-NEXT: ]>
 attn.schedule_table <
   archs = ["sm_90a"], staging = tma, split_queries = 16, packed_queries = 64, window_registers = 10,
   costs = <narrow_tile = 0.75, tile = 1.75, narrow_vector = 0.25, vector = 0.5, function = 1.0, dropout = 0.6>,
   entries = [
-    <kernels = <kinds = [heavy, captured], programs = [dq, dkdv], bits = 16, min_dim = 8, max_dim = 64,
+    <kernels = <kinds = [register_bound, captured], programs = [dq, dkdv], bits = 16, min_dim = 8, max_dim = 64,
                 min_value_dim = 16, max_value_dim = 128, masked = true, window = false, functions = true>,
      steps = [128 x 2, 64 x 4 x 2], registers = 200, blocks = 2,
      schedule = <query_tile = 128, key_tile = 128, panel = 64, program = dq,

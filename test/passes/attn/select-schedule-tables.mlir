@@ -90,7 +90,7 @@ module attributes {attn.target = #sm90} {
           <kernels = <min_dim = 129>, schedule = <query_tile = 128, key_tile = 96, panel = 64, pipeline = #own>>,
           <kernels = <max_value_dim = 127>, schedule = <query_tile = 128, key_tile = 96, panel = 64, pipeline = #own>>,
           <kernels = <bits = 32>, schedule = <query_tile = 128, key_tile = 96, panel = 64, pipeline = #own>>,
-          <kernels = <kinds = [heavy, listed]>, schedule = <query_tile = 128, key_tile = 96, panel = 64, pipeline = #own>>,
+          <kernels = <kinds = [register_bound, listed]>, schedule = <query_tile = 128, key_tile = 96, panel = 64, pipeline = #own>>,
           <kernels = <programs = [dq, dkdv]>, schedule = <query_tile = 128, key_tile = 96, panel = 64, pipeline = #own, program = dq>>]>]} {
     %o = attn.forward %q, %k, %v
       : (tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>, tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
