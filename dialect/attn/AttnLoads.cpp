@@ -13,7 +13,7 @@ using namespace attnc::attn;
 //===----------------------------------------------------------------------===//
 
 /// Operands of `op` after the first `count`; none where there are fewer.
-static SmallVector<Value> operandsBehind(Operation *op, unsigned count) {
+static SmallVector<Value> getOperandsAfter(Operation *op, unsigned count) {
   return op->getNumOperands() < count ? SmallVector<Value>() : SmallVector<Value>(op->getOperands().drop_front(count));
 }
 
@@ -25,7 +25,7 @@ static bool fitsSegments(Operation *op, ArrayRef<int32_t> sizes) {
   return llvm::all_of(sizes, [](int32_t size) { return size >= 0; }) && sum == op->getNumOperands();
 }
 
-SmallVector<Value> LoadOp::getIndexOperands() { return operandsBehind(*this, 1); }
+SmallVector<Value> LoadOp::getIndexOperands() { return getOperandsAfter(*this, 1); }
 
 SmallVector<Value> LoadRangeOp::getIndexOperands() {
   if (!fitsSegments(*this, getProperties().operandSegmentSizes) || getFirst().size() != getLast().size())
@@ -37,7 +37,7 @@ SmallVector<Value> AlibiOp::getIndexOperands() {
   return getNumOperands() == 5 ? SmallVector<Value>{getHead()} : SmallVector<Value>();
 }
 
-SmallVector<Value> BiasOp::getIndexOperands() { return operandsBehind(*this, 2); }
+SmallVector<Value> BiasOp::getIndexOperands() { return getOperandsAfter(*this, 2); }
 
 SmallVector<Value> SameSegmentOp::getIndexOperands() {
   if (!fitsSegments(*this, getProperties().operandSegmentSizes))
@@ -47,7 +47,7 @@ SmallVector<Value> SameSegmentOp::getIndexOperands() {
   return indices;
 }
 
-SmallVector<Value> PrefixOp::getIndexOperands() { return operandsBehind(*this, 2); }
+SmallVector<Value> PrefixOp::getIndexOperands() { return getOperandsAfter(*this, 2); }
 
 //===----------------------------------------------------------------------===//
 // Loads

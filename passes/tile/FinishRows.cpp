@@ -31,7 +31,7 @@ static bool isOfRows(Operation *op) {
 }
 
 /// Whether consumers leave out tiles after `branch`.
-static bool dropsBehind(scf::IfOp branch) {
+static bool skipsTilesAfter(scf::IfOp branch) {
   bool drops = false;
   for (Operation *op = branch->getNextNode(); op; op = op->getNextNode())
     op->walk([&](SkipOp) { drops = true; });
@@ -43,7 +43,7 @@ static bool dropsBehind(scf::IfOp branch) {
 /// (docs/rationale/hopper-ideas.md).
 static SetVector<Operation *> findFollowers(scf::IfOp branch) {
   SetVector<Operation *> followers;
-  bool storesStay = dropsBehind(branch);
+  bool storesStay = skipsTilesAfter(branch);
   for (Operation *op = branch->getNextNode(); op; op = op->getNextNode()) {
     bool follows = false, early = isOfRows(op) && !(storesStay && isa<StoreOp>(op));
     for (Value operand : op->getOperands()) {

@@ -64,12 +64,12 @@ static void getSchedule(scf::ForOp loop, std::vector<std::pair<Operation *, unsi
       if (isWanted(&op))
         schedule.emplace_back(&op, stageOf(&op));
   };
-  auto isBehind = [&](Operation *op) { return lastProduct && lastProduct->isBeforeInBlock(op); };
+  auto isAfterLastProduct = [&](Operation *op) { return lastProduct && lastProduct->isBeforeInBlock(op); };
   if (sumsAlone)
     append([&](Operation *op) { return stageOf(op) == 0 && logits.contains(op); });
-  append([&](Operation *op) { return stageOf(op) == 1 && !isBehind(op); });
+  append([&](Operation *op) { return stageOf(op) == 1 && !isAfterLastProduct(op); });
   append([&](Operation *op) { return stageOf(op) == 0 && !(sumsAlone && logits.contains(op)); });
-  append([&](Operation *op) { return stageOf(op) == 1 && isBehind(op); });
+  append([&](Operation *op) { return stageOf(op) == 1 && isAfterLastProduct(op); });
 }
 
 /// Where a step of `loop` gets `value` from: the operation that computes it, of this step or of the one before. Nothing

@@ -126,9 +126,9 @@ static Value buildIsOther(OpBuilder &builder, SoftmaxOp step, Value before) {
 namespace {
 
 /// Rewrites one loop.
-class Truster {
+class ConditionalRescaler {
 public:
-  Truster(scf::ForOp loop, LoopSoftmax softmax)
+  ConditionalRescaler(scf::ForOp loop, LoopSoftmax softmax)
       : loop(loop), softmax(softmax), step(softmax.step), builder(loop), loc(loop.getLoc()) {}
 
   void run();
@@ -137,13 +137,13 @@ private:
   Value carried(unsigned number) { return loop.getRegionIterArg(number); }
   Value made(unsigned number) { return loop.getYieldedValues()[number]; }
 
-  void carryGreatest();
+  void carryMaxSums();
   void findChanging();
-  SoftmaxOp trust();
+  SoftmaxOp keepMaxima();
   void yield(const IRMapping &mapping);
   void yieldRenewed(Value parts, Value isOther);
-  void yieldTrusted(SoftmaxOp trusting);
-  void countGreatest();
+  void yieldKept(SoftmaxOp keeping);
+  void countMaxSums();
 
   scf::ForOp loop;
   LoopSoftmax softmax;
@@ -152,7 +152,7 @@ private:
   Location loc;
   Value largest;    ///< what the sums of a step may come to
   SoftmaxEndOp end; ///< of the softmax, where its divisor takes in what the greatest weight is rounded by
-  std::optional<unsigned> greatest; ///< the number of the greatest sums so far, which the loop then carries
+  std::optional<unsigned> maxSums; ///< the number of the greatest sums so far, which the loop then carries
   SmallVector<unsigned> changing;   ///< the numbers of what a step makes by its maxima
 };
 
@@ -160,8 +160,8 @@ private:
 
 /// Makes the loop carry the greatest sums of its lanes, of all steps but those that have maxima of their own: in these
 /// the greatest weight is a power of two, which rounding leaves as it is.
-void Truster::carryGreatest() {
-  greatest = loop.getNumResults();
+void ConditionalRescaler::carryMaxSums() {
+  maxSums = loop.getNumResults();
   IRRewriter rewriter(loop.getContext());
   rewriter.setInsertionPoint(loop);
   Value none = splat(rewriter, carried(softmax.sum), 0.0f);
@@ -172,35 +172,35 @@ void Truster::carryGreatest() {
   loop = cast<scf::ForOp>(grown->getOperation());
 }
 
-void Truster::findChanging() {
+void ConditionalRescaler::findChanging() {
   for (auto [number, value] : llvm::enumerate(loop.getYieldedValues())) {
     Operation *maker = value.getDefiningOp();
-    if ((maker && (maker == step || maker == softmax.scaling)) || number == greatest)
+    if ((maker && (maker == step || maker == softmax.scaling)) || number == maxSums)
       changing.push_back(number);
   }
 }
 
 /// The step by the references that the loop carries: its weights, and what they add up to in each lane. Adding to -0
 /// changes nothing, whatever is added.
-SoftmaxOp Truster::trust() {
+SoftmaxOp ConditionalRescaler::keepMaxima() {
   builder.setInsertionPoint(step);
   Value none = splat(builder, carried(softmax.sum), -0.0f);
-  auto trusting = cast<SoftmaxOp>(builder.clone(*step));
-  trusting.setFixed(true);
-  trusting.getOwnMaxMutable().clear();
-  trusting.getSumMutable().assign(none);
-  return trusting;
+  auto keeping = cast<SoftmaxOp>(builder.clone(*step));
+  keeping.setFixed(true);
+  keeping.getOwnMaxMutable().clear();
+  keeping.getSumMutable().assign(none);
+  return keeping;
 }
 
 /// Ends a branch with what `mapping` has for the step's results.
-void Truster::yield(const IRMapping &mapping) {
+void ConditionalRescaler::yield(const IRMapping &mapping) {
   scf::YieldOp::create(builder, loc, llvm::map_to_vector(changing, [&](unsigned number) {
                          return mapping.lookupOrDefault(made(number));
                        }));
 }
 
 /// Ends a step some of whose rows have outgrown their references, or have none: it is done as it was, with maxima.
-void Truster::yieldRenewed(Value parts, Value isOther) {
+void ConditionalRescaler::yieldRenewed(Value parts, Value isOther) {
   // Lanes that share a row agree.
   Value total = WarpReduceOp::create(builder, loc, parts, /*max=*/true);
   Value isLarge = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, total, largest);
@@ -212,23 +212,23 @@ void Truster::yieldRenewed(Value parts, Value isOther) {
   // Rows next to one that has outgrown its maximum keep theirs: a row's result is its own.
   cast<SoftmaxOp>(builder.clone(*step, mapping)).getRenewedMutable().assign(isOutgrown);
   builder.clone(*softmax.scaling, mapping);
-  if (greatest) {
-    Value grown = arith::MaxNumFOp::create(builder, loc, carried(*greatest), parts);
-    mapping.map(made(*greatest), arith::SelectOp::create(builder, loc, isOutgrown, splat(builder, total, 0.0f), grown));
+  if (maxSums) {
+    Value grown = arith::MaxNumFOp::create(builder, loc, carried(*maxSums), parts);
+    mapping.map(made(*maxSums), arith::SelectOp::create(builder, loc, isOutgrown, splat(builder, total, 0.0f), grown));
   }
   yield(mapping);
 }
 
 /// Ends a step whose rows keep their references.
-void Truster::yieldTrusted(SoftmaxOp trusting) {
+void ConditionalRescaler::yieldKept(SoftmaxOp keeping) {
   IRMapping mapping;
-  Value parts = trusting.getNewSum();
+  Value parts = keeping.getNewSum();
   mapping.map(step.getNewMax(), carried(softmax.max));
-  if (greatest)
-    mapping.map(made(*greatest), arith::MaxNumFOp::create(builder, loc, carried(*greatest), parts));
+  if (maxSums)
+    mapping.map(made(*maxSums), arith::MaxNumFOp::create(builder, loc, carried(*maxSums), parts));
   mapping.map(step.getNewSum(), arith::AddFOp::create(builder, loc, carried(softmax.sum), parts));
-  mapping.map(step.getWeights(), trusting.getWeights());
-  mapping.map(step.getShrink(), trusting.getShrink());
+  mapping.map(step.getWeights(), keeping.getWeights());
+  mapping.map(step.getShrink(), keeping.getShrink());
   mapping.map(made(softmax.out), softmax.scaling.getTiles()[0]);
   yield(mapping);
 }
@@ -252,9 +252,9 @@ static Value yieldAlso(scf::IfOp branch, Value value, float otherwise) {
 
 /// Lets the divisor count the greatest of the sums that lanes had in steps as it is rounded: where one key has nearly
 /// all of a row's weight, that is its weight.
-void Truster::countGreatest() {
+void ConditionalRescaler::countMaxSums() {
   builder.setInsertionPointAfter(loop);
-  Value sums = WarpReduceOp::create(builder, loc, loop.getResult(*greatest), /*max=*/true);
+  Value sums = WarpReduceOp::create(builder, loc, loop.getResult(*maxSums), /*max=*/true);
   // Out of branches that the end is not in: rows without keys have no weights.
   while (!sums.getParentBlock()->findAncestorOpInBlock(*end))
     sums = yieldAlso(cast<scf::IfOp>(sums.getDefiningOp()->getParentOp()), sums, 0.0f);
@@ -262,20 +262,20 @@ void Truster::countGreatest() {
   end.setRounded(cast<VectorType>(step.getWeights().getType()).getElementType());
 }
 
-void Truster::run() {
+void ConditionalRescaler::run() {
   // Under dropout, the product may not take the greatest weight.
   if (!step.getNumbers())
     end = findEnd(loop.getResult(softmax.sum));
   largest = splat(builder, step.getSum(), findLargestSum(step, /*counted=*/static_cast<bool>(end)));
   if (end)
-    carryGreatest();
+    carryMaxSums();
   findChanging();
 
-  SoftmaxOp trusting = trust();
+  SoftmaxOp keeping = keepMaxima();
   Operation *last = loop.getBody()->getTerminator();
   builder.setInsertionPoint(last);
   // The sums of this step alone tell.
-  Value parts = trusting.getNewSum(), isOther = buildIsOther(builder, step, carried(softmax.max));
+  Value parts = keeping.getNewSum(), isOther = buildIsOther(builder, step, carried(softmax.max));
   Value isLarge = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, parts, largest);
   Value some = AnyOp::create(builder, loc, builder.getI1Type(),
                              arith::OrIOp::create(builder, loc, isLarge, isOther).getResult());
@@ -284,9 +284,9 @@ void Truster::run() {
   builder.setInsertionPointToEnd(branch.thenBlock());
   yieldRenewed(parts, isOther);
   builder.setInsertionPointToEnd(branch.elseBlock());
-  yieldTrusted(trusting);
+  yieldKept(keeping);
   if (end)
-    countGreatest();
+    countMaxSums();
   for (auto [number, result] : llvm::zip_equal(changing, branch.getResults()))
     last->setOperand(number, result);
   softmax.scaling.erase();
@@ -303,7 +303,7 @@ struct RescaleOnOverflow : attnc::tile::impl::TileRescaleOnOverflowBase<RescaleO
     getOperation()->walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops)
       if (std::optional<LoopSoftmax> softmax = match(loop)) {
-        Truster(loop, *softmax).run();
+        ConditionalRescaler(loop, *softmax).run();
         ++numReusing;
       }
   }

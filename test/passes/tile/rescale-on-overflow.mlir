@@ -5,7 +5,7 @@
 // The first step has maxima of its own. The others take those of the steps before, unless what their weights add up to
 // says that a row has outgrown its maximum, or a row has none: then a branch does the step as it was.
 
-// CHECK-LABEL: tile.program @trusting(
+// CHECK-LABEL: tile.program @keeping_maxima(
 // CHECK-DAG: %[[NONE:.*]] = arith.constant dense<0xFF800000> : vector<8xf32>
 // CHECK-DAG: %[[MINUS0:.*]] = arith.constant dense<-0.000000e+00> : vector<8xf32>
 // CHECK-DAG: %[[LARGE:.*]] = arith.constant dense<0x49800000> : vector<8xf32>
@@ -31,7 +31,7 @@
 // CHECK: %[[T:.*]] = arith.addf %[[SUM]], %[[PART]]
 // CHECK: scf.yield %[[MAX]], %[[T]], %[[P]], %[[O]]
 // CHECK: scf.yield %[[R]]#0, %[[R]]#1, %{{.*}}, %[[R]]#2, %[[R]]#3 :
-tile.program @trusting(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
+tile.program @keeping_maxima(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %low: index, %high: index,
                     %o: memref<?x?xf32>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
                 pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
