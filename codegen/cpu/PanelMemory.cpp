@@ -248,7 +248,7 @@ void PanelEmitter::emitStore(tile::StoreOp op) {
         arith::SelectOp::create(context.builder, context.loc, isBelow, context.index(context.panelRows()), zero);
     access.liveColumns = context.index(access.columns);
   }
-  Addition addition = op.getTurn() ? Addition::Plain : op.getAccumulate() ? Addition::Atomic : Addition::None;
+  Addition addition = op.getOrder() ? Addition::Plain : op.getAccumulate() ? Addition::Atomic : Addition::None;
   copyOut(access, buffer, type.getElementType(), addition);
 }
 

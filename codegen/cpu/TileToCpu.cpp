@@ -61,7 +61,7 @@ private:
   void addToRun(Operation &op, SmallVectorImpl<Operation *> &run, const Ends &ends);
   void copyOperands(Operation &op, SmallVectorImpl<Operation *> &run, const Ends &ends);
   Value addToCounter(tile::StoreOp store, int64_t number);
-  void waitForTurn(tile::StoreOp store);
+  void waitForOrder(tile::StoreOp store);
   Value newState(Value value);
 
   tile::ProgramOp program;
@@ -258,9 +258,9 @@ void ProgramEmitter::emitBlock(Block &block, ArrayRef<Value> places) {
         emitFor(loop);
       else
         emitIf(cast<scf::IfOp>(op), ends);
-    } else if (auto store = dyn_cast<tile::StoreOp>(op); store && store.getTurn()) {
+    } else if (auto store = dyn_cast<tile::StoreOp>(op); store && store.getOrder()) {
       flush(run, ends);
-      waitForTurn(store);
+      waitForOrder(store);
       addToRun(op, run, ends);
       flush(run, ends);
       addToCounter(store, 1);
@@ -276,26 +276,26 @@ void ProgramEmitter::emitBlock(Block &block, ArrayRef<Value> places) {
   moveToEnds(handed, ends);
 }
 
-/// Adds to the counter of turns, and gives what it was. What one thread does before it, others see that find it
+/// Adds to the semaphore, and gives what it was. What one thread does before it, others see that find it
 /// counted.
 Value ProgramEmitter::addToCounter(tile::StoreOp store, int64_t number) {
   OpBuilder &b = context.builder;
-  SmallVector<Value> at = llvm::map_to_vector(store.getCounter(), [&](Value index) { return values.scalar(index); });
+  SmallVector<Value> at = llvm::map_to_vector(store.getSemaphore(), [&](Value index) { return values.scalar(index); });
   Value more = arith::ConstantOp::create(b, context.loc, b.getI32IntegerAttr(static_cast<int32_t>(number)));
-  return memref::AtomicRMWOp::create(b, context.loc, arith::AtomicRMWKind::addi, more, values.scalar(store.getTurns()),
-                                     at);
+  return memref::AtomicRMWOp::create(b, context.loc, arith::AtomicRMWKind::addi, more,
+                                     values.scalar(store.getSemaphores()), at);
 }
 
-/// Goes round until as many turns were given as come before that of `store`. Threads take tiles in the order of the
+/// Goes round until as many have added as come before `store`. Threads take tiles in the order of the
 /// grid, so that another one has each that is waited for.
-void ProgramEmitter::waitForTurn(tile::StoreOp store) {
+void ProgramEmitter::waitForOrder(tile::StoreOp store) {
   OpBuilder &b = context.builder;
-  Value turn = arith::IndexCastOp::create(b, context.loc, b.getI32Type(), values.scalar(store.getTurn()));
+  Value order = arith::IndexCastOp::create(b, context.loc, b.getI32Type(), values.scalar(store.getOrder()));
   auto loop = scf::WhileOp::create(b, context.loc, TypeRange(), ValueRange());
   OpBuilder::InsertionGuard guard(b);
   b.createBlock(&loop.getBefore());
   Value given = addToCounter(store, 0);
-  Value isEarly = arith::CmpIOp::create(b, context.loc, arith::CmpIPredicate::slt, given, turn);
+  Value isEarly = arith::CmpIOp::create(b, context.loc, arith::CmpIPredicate::slt, given, order);
   scf::ConditionOp::create(b, context.loc, isEarly, ValueRange());
   b.createBlock(&loop.getAfter());
   scf::YieldOp::create(b, context.loc);

@@ -283,16 +283,16 @@ void StoreEmitter::storeBlocked(tile::StoreOp store) {
 
 /// Adds to the same when all warps of the tiles before have added, each lane its own pieces, and counts as one of the
 /// warps of all consumers: no two tiles add at a time.
-void StoreEmitter::addInTurn(tile::StoreOp store) {
+void StoreEmitter::addInOrder(tile::StoreOp store) {
   Ptx &ptx = context.ptx;
   using tile::BlockedRows;
   auto [byColumns, blocks] = BlockedPart(store);
   int64_t warps = context.pipeline.getConsumers() * (warpgroupRows / warpRows);
   Value counter =
-      context.abi.getView(store.getTurns())
+      context.abi.getView(store.getSemaphores())
           .address(ptx.b, ptx.loc,
-                   llvm::map_to_vector(store.getCounter(), [&](Value index) { return context.scalar(index); }));
-  ptx.waitForCount(counter, ptx.mul(context.scalar(store.getTurn()), warps));
+                   llvm::map_to_vector(store.getSemaphore(), [&](Value index) { return context.scalar(index); }));
+  ptx.waitForCount(counter, ptx.mul(context.scalar(store.getOrder()), warps));
   Value row = context.scalar(store.getIndices()[0]);
   context.onlyIf(isBelow(row, store.getLimits()[0]), [&] {
     Value start = context.findPieces(store.getView(), row, byColumns ? blocks : 0);
@@ -324,8 +324,8 @@ void StoreEmitter::startCopies() {
 }
 
 void StoreEmitter::emit(tile::StoreOp store) {
-  if (store.getTurn())
-    addInTurn(store);
+  if (store.getOrder())
+    addInOrder(store);
   else if (store.getBlocked())
     storeBlocked(store);
   else if (tile::isRowVector(store.getValue().getType()))

@@ -27,7 +27,7 @@ private:
   void storeStagedBelow(tile::StoreOp store);
   void storeTile(tile::StoreOp store);
   void storeBlocked(tile::StoreOp store);
-  void addInTurn(tile::StoreOp store);
+  void addInOrder(tile::StoreOp store);
   void storeElements(tile::StoreOp store, mlir::Value address, int64_t threadRow, int64_t first);
   void storeGroups(mlir::Value address, llvm::SmallVector<mlir::Value> words, mlir::Value inside);
   mlir::Value areRowsAligned(const View &view);

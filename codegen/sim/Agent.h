@@ -139,7 +139,7 @@ private:
   Progress await(const Instruction &instruction, tile::AwaitOp op);
   Progress turn(tile::PingPongOp op);
   Progress stage(tile::StoreOp op);
-  Progress addInTurn(tile::StoreOp op);
+  Progress addInOrder(tile::StoreOp op);
   Progress sync(mlir::Operation *op);
   bool isFree(const Ring &ring) const;
   bool startDrain(Drain drain);

@@ -1,8 +1,8 @@
-//===- AgentStore.cpp - Stores through buffers and in turns -----*- C++ -*-===//
+//===- AgentStore.cpp - Stores through buffers and in order -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests plant faults with attributes: with `no_limit`, a store takes no notice of limits; with `no_wait`, it does not
-// wait until its buffer has been read, or for its turn; with `no_pass`, it does not give its turn on.
+// wait until its buffer has been read, or for its semaphore; with `no_pass`, it does not release the next.
 //===----------------------------------------------------------------------===//
 
 #include "codegen/sim/Agent.h"
@@ -103,23 +103,23 @@ bool Agent::runDrain() {
   return true;
 }
 
-/// Adds the agent's rows when all parts of the turns before have been added, and counts as a part itself.
-Agent::Progress Agent::addInTurn(tile::StoreOp op) {
+/// Adds the agent's rows when all parts of the tiles before in the order have been added, and counts as a part itself.
+Agent::Progress Agent::addInOrder(tile::StoreOp op) {
   Device &device = block.device;
-  mlir::Value turns = op.getTurns();
-  Numbers counter = numbersOf(op.getCounter()), first = numbersOf(op.getIndices());
-  TurnToAdd turn{resolve(turns, counter), 0, held(op.getTurn()).number.i, tile.value_or(0), op};
-  const attn::HostArray &counters = device.getView(turn.counters);
+  mlir::Value semaphores = op.getSemaphores();
+  Numbers counter = numbersOf(op.getSemaphore()), first = numbersOf(op.getIndices());
+  OrderedAdd add{resolve(semaphores, counter), 0, held(op.getOrder()).number.i, tile.value_or(0), op};
+  const attn::HostArray &counters = device.getView(add.counters);
   Number added;
   if (!readElement(counters, counter, added)) {
     fail(op) << "counts outside of the tensor";
     return Progress::Failed;
   }
-  turn.counter = counters.offset(counter);
+  add.counter = counters.offset(counter);
   int64_t ofTile = role ? static_cast<int64_t>(block.consumers.size()) : parts;
-  if (waits(op) && added.i < turn.number * ofTile)
-    return waitFor("turn " + std::to_string(turn.number) + " where " + std::to_string(added.i / ofTile) +
-                   " were given");
+  if (waits(op) && added.i < add.number * ofTile)
+    return waitFor("a semaphore at " + std::to_string(add.number) + ", which is at " +
+                   std::to_string(added.i / ofTile));
   const Array &array = *held(op.getValue()).array;
   int64_t rows = first[0] < numbersOf(op.getLimits())[0] ? array.rows : 0;
   for (int64_t row = 0; row < rows; ++row)
@@ -127,11 +127,11 @@ Agent::Progress Agent::addInTurn(tile::StoreOp op) {
       Numbers at{first[0] + part * rows + row, first[1] + column};
       moveToBlocked(at, array.columns);
       mlir::Value view = resolve(op.getView(), at);
-      if (!device.addInTurn(name(), turn, view, at, array.row(row)[column]))
+      if (!device.addInOrder(name(), add, view, at, array.row(row)[column]))
         return Progress::Failed;
     }
   if (!op->hasAttr("no_pass"))
-    attn::storeElement(*attn::getElementKind(counters.elementType), counters.data, turn.counter,
+    attn::storeElement(*attn::getElementKind(counters.elementType), counters.data, add.counter,
                        static_cast<double>(added.i + 1));
   return Progress::Moved;
 }

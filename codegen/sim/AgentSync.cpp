@@ -30,7 +30,7 @@ Agent::Progress Agent::synchronize(const Instruction &instruction) {
       .Case([&](tile::StartOp op) { return start(instruction, op); })
       .Case([&](tile::AwaitOp op) { return await(instruction, op); })
       .Case([&](tile::PingPongOp op) { return turn(op); })
-      .Case([&](tile::StoreOp op) { return op.getTurn() ? addInTurn(op) : stage(op); });
+      .Case([&](tile::StoreOp op) { return op.getOrder() ? addInOrder(op) : stage(op); });
 }
 
 //===----------------------------------------------------------------------===//

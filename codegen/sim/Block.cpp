@@ -38,7 +38,7 @@ bool Device::checkInside(Operation *op, const std::string &who, Value view, Arra
   return true;
 }
 
-/// The error of additions that may come in any order, where one has a turn.
+/// The error of additions that may come in any order, where one has a place in it.
 bool Device::failUnordered(Operation *op, const std::string &who, Operation *other) {
   InFlightDiagnostic diagnostic = fail(op, who);
   diagnostic << "unordered additions to the same element (" << schedule << ")";
@@ -46,21 +46,21 @@ bool Device::failUnordered(Operation *op, const std::string &who, Operation *oth
   return false;
 }
 
-bool Device::addInTurn(const std::string &who, const TurnToAdd &turn, Value value, ArrayRef<int64_t> indices,
-                       Number number) {
-  if (!checkInside(turn.op, who, value, indices))
+bool Device::addInOrder(const std::string &who, const OrderedAdd &add, Value value, ArrayRef<int64_t> indices,
+                        Number number) {
+  if (!checkInside(add.op, who, value, indices))
     return false;
   const attn::HostArray &view = getView(value);
   int64_t offset = view.offset(indices);
   if (auto known = sums.find(value); known != sums.end() && known->second.contains(offset))
-    return failUnordered(turn.op, who, adders.lookup(value));
-  auto [last, isNew] = turns[value].try_emplace(offset, turn);
-  const TurnToAdd &before = last->second;
-  bool isSame = before.number == turn.number && before.tile == turn.tile;
+    return failUnordered(add.op, who, adders.lookup(value));
+  auto [last, isNew] = ordered[value].try_emplace(offset, add);
+  const OrderedAdd &before = last->second;
+  bool isSame = before.number == add.number && before.tile == add.tile;
   if (!isNew &&
-      (before.counters != turn.counters || before.counter != turn.counter || !(isSame || before.number < turn.number)))
-    return failUnordered(turn.op, who, before.op);
-  last->second = turn;
+      (before.counters != add.counters || before.counter != add.counter || !(isSame || before.number < add.number)))
+    return failUnordered(add.op, who, before.op);
+  last->second = add;
   Number sum;
   readElement(view, indices, sum);
   attn::storeElement(*attn::getElementKind(view.elementType), view.data, offset, static_cast<float>(sum.f + number.f));
@@ -72,9 +72,9 @@ bool Device::add(Operation *op, const std::string &who, Value value, ArrayRef<in
     return false;
   const attn::HostArray &view = getView(value);
   int64_t offset = view.offset(indices);
-  if (auto known = turns.find(value); known != turns.end())
-    if (auto turn = known->second.find(offset); turn != known->second.end())
-      return failUnordered(op, who, turn->second.op);
+  if (auto known = ordered.find(value); known != ordered.end())
+    if (auto add = known->second.find(offset); add != known->second.end())
+      return failUnordered(op, who, add->second.op);
   adders[value] = op;
   auto [sum, isNew] = sums[value].try_emplace(offset, 0.0);
   if (Number before; isNew && readElement(view, indices, before))

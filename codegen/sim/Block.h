@@ -11,11 +11,11 @@
 
 namespace attnc::sim {
 
-/// One turn at adding to elements of memory.
-struct TurnToAdd {
+/// An addition to elements of memory that has a place in an order.
+struct OrderedAdd {
   mlir::Value counters; ///< the argument that has its counter
   int64_t counter;      ///< where that is
-  int64_t number;       ///< which turn of that counter
+  int64_t number;       ///< its place in the order of that semaphore
   int64_t tile;         ///< whose it is
   mlir::Operation *op;  ///< what adds
 };
@@ -50,9 +50,9 @@ public:
   /// Adds to an element of memory that programs share. False, with an error, where it is outside.
   bool add(mlir::Operation *op, const std::string &who, mlir::Value view, llvm::ArrayRef<int64_t> indices,
            Number number);
-  /// The same in a turn. False, with an error, also where another addition to it is neither before nor after it.
-  bool addInTurn(const std::string &who, const TurnToAdd &turn, mlir::Value view, llvm::ArrayRef<int64_t> indices,
-                 Number number);
+  /// The same in an order. False, with an error, also where another addition to it is neither before nor after it.
+  bool addInOrder(const std::string &who, const OrderedAdd &add, mlir::Value view, llvm::ArrayRef<int64_t> indices,
+                  Number number);
 
 private:
   bool checkInside(mlir::Operation *op, const std::string &who, mlir::Value view, llvm::ArrayRef<int64_t> indices);
@@ -61,9 +61,9 @@ private:
   llvm::DenseMap<mlir::Value, std::vector<int>> writers; ///< of each element, plus 1
   /// Of elements that are added to, by their offset. In f64, where the order of additions does not show in f32.
   llvm::DenseMap<mlir::Value, llvm::DenseMap<int64_t, double>> sums;
-  /// Of elements that are added to in turns, the last of these, by their offset.
-  llvm::DenseMap<mlir::Value, llvm::DenseMap<int64_t, TurnToAdd>> turns;
-  llvm::DenseMap<mlir::Value, mlir::Operation *> adders; ///< who has added to elements without turns, one of them
+  /// Of elements that are added to in an order, the last addition, by their offset.
+  llvm::DenseMap<mlir::Value, llvm::DenseMap<int64_t, OrderedAdd>> ordered;
+  llvm::DenseMap<mlir::Value, mlir::Operation *> adders; ///< who has added to elements in no order, one of them
 };
 
 /// Elements of a tile in shared memory.

@@ -162,7 +162,7 @@ LogicalResult Code::compileOp(Operation &op) {
       .Case([&](tile::RowOp) { return simple(Action::Row); })
       .Case([&](tile::ReadOp) { return simple(Action::Read); })
       .Case([&](tile::StoreOp store) {
-        return simple(store.getBuffer() || store.getTurn() ? Action::Stage : Action::StoreTile);
+        return simple(store.getBuffer() || store.getOrder() ? Action::Stage : Action::StoreTile);
       })
       .Case([&](tile::ScatterOp) { return simple(Action::Scatter); })
       .Case([&](tile::MinMaxOp) { return simple(Action::MinMax); })

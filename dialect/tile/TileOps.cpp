@@ -91,18 +91,19 @@ LogicalResult LoadOp::verify() {
   return verifyPages(*this, getPages(), tile, getView().getType(), getAxes(), getGroup());
 }
 
-/// What adds in turns adds by itself, and a counter says whose turn it is.
-static LogicalResult verifyTurn(StoreOp store) {
-  if (!store.getTurn() && !store.getTurns() && store.getCounter().empty())
+/// What adds in an order adds by itself, and a semaphore says how many have added.
+static LogicalResult verifyOrder(StoreOp store) {
+  if (!store.getOrder() && !store.getSemaphores() && store.getSemaphore().empty())
     return success();
-  if (!store.getTurn() || !store.getTurns())
-    return store.emitOpError("expected a turn and its counter, or neither");
+  if (!store.getOrder() || !store.getSemaphores())
+    return store.emitOpError("expected an order and its semaphore, or neither");
   if (!store.getAccumulate() || store.getBuffer())
-    return store.emitOpError("expected 'accumulate' and no buffer with 'turn'");
-  auto turns = cast<MemRefType>(store.getTurns().getType());
-  if (!turns.getElementType().isInteger(32) || turns.getRank() != static_cast<int64_t>(store.getCounter().size()))
-    return store.emitOpError() << "expected a counter of i32, and an index for each dimension, got " << turns << " and "
-                               << store.getCounter().size();
+    return store.emitOpError("expected 'accumulate' and no buffer with 'order'");
+  auto semaphores = cast<MemRefType>(store.getSemaphores().getType());
+  if (!semaphores.getElementType().isInteger(32) ||
+      semaphores.getRank() != static_cast<int64_t>(store.getSemaphore().size()))
+    return store.emitOpError() << "expected a semaphore of i32, and an index for each dimension, got " << semaphores
+                               << " and " << store.getSemaphore().size();
   return success();
 }
 
@@ -131,7 +132,7 @@ LogicalResult StoreOp::verify() {
       return emitOpError() << "expected a buffer with the rows and some or all columns of " << value << ", got "
                            << buffer;
   }
-  if (failed(verifyAccumulate(*this)) || failed(verifyTurn(*this)))
+  if (failed(verifyAccumulate(*this)) || failed(verifyOrder(*this)))
     return failure();
   if (getBlocked() &&
       failed(verifyBlocked(*this, cast<VectorType>(getValue().getType()), getView().getType(), getAxes(), getGroup())))

@@ -225,11 +225,11 @@ def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>], !con(
   }]>];
 }
 
-/// What adds in an order waits for: its turn, and the counter that says whose it is.
-defvar Tile_Turn = (ins Optional<Index>:$turn, Arg<Optional<Tile_View>, "counters of turns">:$turns, Variadic<Index>:$counter);
+/// What adds in an order waits for: its place in it, and the semaphore that says how many have added.
+defvar Tile_Order = (ins Optional<Index>:$order, Arg<Optional<Tile_View>, "semaphores">:$semaphores, Variadic<Index>:$semaphore);
 
 def Tile_StoreOp : Tile_AccessOp<"store", (ins Tile_TileOrRows:$value, Optional<Tile_SharedTile>:$buffer),
-                                 [MemoryEffects<[MemWrite]>], !con(Tile_Turn, (ins UnitAttr:$accumulate, UnitAttr:$blocked, UnitAttr:$deferred))> {
+                                 [MemoryEffects<[MemWrite]>], !con(Tile_Order, (ins UnitAttr:$accumulate, UnitAttr:$blocked, UnitAttr:$deferred))> {
   let summary = "Stores a tile into a view";
   let description = [{
     The counterpart of `tile.load`: elements past a limit are not stored. With `via`, it goes through a buffer in shared
@@ -241,10 +241,10 @@ def Tile_StoreOp : Tile_AccessOp<"store", (ins Tile_TileOrRows:$value, Optional<
     is left open, and each is atomic. On a GPU the copy engine adds, from a buffer that is as large as the tile; with
     `deferred` it starts at the next `tile.post` of the block. Without `accumulate`, `blocked` goes without a buffer.
 
-    With `turn`, additions have an order, and sums the same bits in every run: the tile waits until it is its turn, adds
-    its part, and lets the next one go on, also where it adds nothing. The counter is an element of a workspace of i32, 0
-    before all turns; what it counts in is the lowering's. Whoever adds to an element has a turn of the same counter: 0,
-    1, 2 and so on, one each, and no warpgroup leaves it out. A tile waits for tiles that come before it in the grid alone:
+    With `order`, sums have the same bits in every run: the tile waits until its semaphore says that as many tiles have added,
+    adds its part, and releases the next one, also where it adds nothing. The semaphore is an element of a workspace of
+    i32, 0 before the first; what it counts in is the lowering's. Whoever adds to an element has a place in the order of
+    the same semaphore: 0, 1, 2 and so on, one each, and no warpgroup leaves it out. A tile waits for tiles that come before it in the grid alone:
     others may start when it has ended. There is no buffer: warps add.
 
     Example:
@@ -258,20 +258,20 @@ def Tile_StoreOp : Tile_AccessOp<"store", (ins Tile_TileOrRows:$value, Optional<
     tile.store %dq via %staging : !tile.shared<vector<64x64xf32>>, %sums[%row, %c0] axes [0, 1] below(%rows, %d)
         {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
     // The same in the order of the tiles of keys.
-    tile.store %dq, %sums[%row, %c0] axes [0, 1] below(%rows, %d) turn(%tile of %turns[%head, %n] : memref<?x?xi32>)
+    tile.store %dq, %sums[%row, %c0] axes [0, 1] below(%rows, %d) order(%tile of %semaphores[%head, %n] : memref<?x?xi32>)
         {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
     ```
   }];
   let assemblyFormat = [{
     $value (`via` $buffer^ `:` type($buffer))? `,` $view `[` $indices `]` `axes` $axes (`group` $group^)?
-    `below` `(` $limits `)` (`turn` `(` $turn^ `of` $turns `[` $counter `]` `:` type($turns) `)`)? attr-dict `:`
+    `below` `(` $limits `)` (`order` `(` $order^ `of` $semaphores `[` $semaphore `]` `:` type($semaphores) `)`)? attr-dict `:`
     type($value) `,` type($view)
   }];
   let builders = [OpBuilder<(ins "::mlir::Value":$value, "::mlir::Value":$buffer, "::mlir::Value":$view,
                                  "::mlir::ValueRange":$indices, "::mlir::ValueRange":$limits,
                                  "::llvm::ArrayRef<int64_t>":$axes, "::llvm::ArrayRef<int64_t>":$group), [{
-    build($_builder, $_state, value, buffer, view, indices, limits, axes, group, /*turn=*/::mlir::Value(),
-          /*turns=*/::mlir::Value(), /*counter=*/::mlir::ValueRange());
+    build($_builder, $_state, value, buffer, view, indices, limits, axes, group, /*order=*/::mlir::Value(),
+          /*semaphores=*/::mlir::Value(), /*semaphore=*/::mlir::ValueRange());
   }]>];
 }
 

@@ -122,53 +122,54 @@ static std::string endOfName(ScheduleAttr schedule) {
 namespace {
 
 /// A schedule, and those of its program that launches look at first.
-struct Turn {
+struct Alternative {
   ScheduleAttr schedule;
   SmallVector<ScheduleAttr> before;
 };
 
 } // namespace
 
-/// The turns of `schedules`, of any programs.
-static SmallVector<Turn> getTurns(ArrayRef<ScheduleAttr> schedules) {
-  SmallVector<Turn> turns;
+/// The alternatives of `schedules`, of any programs.
+static SmallVector<Alternative> getAlternatives(ArrayRef<ScheduleAttr> schedules) {
+  SmallVector<Alternative> alternatives;
   for (ScheduleAttr schedule : schedules) {
     SmallVector<ScheduleAttr> before;
-    for (const Turn &turn : turns)
-      if (turn.schedule.getProgram() == schedule.getProgram())
-        before.push_back(turn.schedule);
-    turns.push_back({schedule, std::move(before)});
+    for (const Alternative &alternative : alternatives)
+      if (alternative.schedule.getProgram() == schedule.getProgram())
+        before.push_back(alternative.schedule);
+    alternatives.push_back({schedule, std::move(before)});
   }
-  return turns;
+  return alternatives;
 }
 
-/// Those of `turns` for launches whose captured tensors the copy engine cannot take. Neighbours that are alike are one.
-static SmallVector<Turn> getWithoutBoxes(ArrayRef<Turn> turns) {
-  SmallVector<Turn> others;
-  bool follows = false; // whether the last of `others` stands for the turn before
-  for (const Turn &turn : turns) {
-    if (!turn.schedule.stagesCaptures()) {
+/// Those of `alternatives` for launches whose captured tensors the copy engine cannot take. Neighbours that are alike
+/// are one.
+static SmallVector<Alternative> getWithoutBoxes(ArrayRef<Alternative> alternatives) {
+  SmallVector<Alternative> others;
+  bool follows = false; // whether the last of `others` stands for the alternative before
+  for (const Alternative &alternative : alternatives) {
+    if (!alternative.schedule.stagesCaptures()) {
       follows = false;
       continue;
     }
-    ScheduleAttr other = turn.schedule.getWithoutBoxes();
+    ScheduleAttr other = alternative.schedule.getWithoutBoxes();
     if (ScheduleAttr both = follows ? uniteAlike(others.back().schedule, other) : ScheduleAttr())
       others.back().schedule = both;
     else
-      others.push_back({other, turn.before});
+      others.push_back({other, alternative.before});
     follows = true;
   }
   return others;
 }
 
 /// Says of the programs that follow `last` for which launches they are.
-static void setConditions(Operation *last, const Turn &turn) {
-  SizesAttr when = turn.schedule.getWhen();
+static void setConditions(Operation *last, const Alternative &alternative) {
+  SizesAttr when = alternative.schedule.getWhen();
   SmallVector<Attribute> unless;
-  for (auto [place, schedule] : llvm::enumerate(turn.before)) {
+  for (auto [place, schedule] : llvm::enumerate(alternative.before)) {
     SizesAttr other = schedule.getWhen();
     auto isWider = [&](ScheduleAttr later) { return later.getWhen().contains(other); };
-    if (other.intersect(when) && llvm::none_of(ArrayRef(turn.before).drop_front(place + 1), isWider))
+    if (other.intersect(when) && llvm::none_of(ArrayRef(alternative.before).drop_front(place + 1), isWider))
       unless.push_back(other);
   }
   for (Operation &op : llvm::make_range(std::next(last->getIterator()), last->getBlock()->end())) {
@@ -203,18 +204,18 @@ struct ToTile : attnc::attn::impl::AttnToTileBase<ToTile> {
         if (function->kernels.size() > 1)
           name += "_" + std::to_string(number);
         bool isForward = !isa<BackwardOp>(kernel.getOperation());
-        SmallVector<Turn> turns = getTurns(schedules);
-        for (const Turn &turn : isForward ? getWithoutBoxes(turns) : SmallVector<Turn>()) {
+        SmallVector<Alternative> alternatives = getAlternatives(schedules);
+        for (const Alternative &alternative : isForward ? getWithoutBoxes(alternatives) : SmallVector<Alternative>()) {
           Operation *last = &getOperation().getBody()->back();
-          std::string program = name + "_tile_without_boxes" + endOfName(turn.schedule);
-          ForwardWriter(getOperation(), *function, kernel, turn.schedule, program).write();
+          std::string program = name + "_tile_without_boxes" + endOfName(alternative.schedule);
+          ForwardWriter(getOperation(), *function, kernel, alternative.schedule, program).write();
           getOperation().lookupSymbol<tile::ProgramOp>(program).setWithoutBoxes(true);
-          setConditions(last, turn);
+          setConditions(last, alternative);
         }
-        for (const Turn &turn : turns) {
+        for (const Alternative &alternative : alternatives) {
           Operation *last = &getOperation().getBody()->back();
-          writePrograms(*function, kernel, turn.schedule, name);
-          setConditions(last, turn);
+          writePrograms(*function, kernel, alternative.schedule, name);
+          setConditions(last, alternative);
         }
       }
       spec.erase();

@@ -153,7 +153,7 @@ private:
   Value largest;    ///< what the sums of a step may come to
   SoftmaxEndOp end; ///< of the softmax, where its divisor takes in what the greatest weight is rounded by
   std::optional<unsigned> maxSums; ///< the number of the greatest sums so far, which the loop then carries
-  SmallVector<unsigned> changing;   ///< the numbers of what a step makes by its maxima
+  SmallVector<unsigned> changing;  ///< the numbers of what a step makes by its maxima
 };
 
 } // namespace

@@ -328,7 +328,7 @@ static bool hasRowsOfHeads(StoreOp store) {
 /// What is added to memory in any order goes through a buffer, and so do output tiles of narrow types.
 void RoleSplitter::stageStores() {
   program->walk([&](StoreOp store) {
-    if (!store.getAccumulate() || store.getTurn())
+    if (!store.getAccumulate() || store.getOrder())
       return;
     builder.setInsertionPointToStart(&body);
     auto type = SharedTileType::get(builder.getContext(), cast<VectorType>(store.getValue().getType()));

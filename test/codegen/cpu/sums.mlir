@@ -59,7 +59,7 @@ tile.program @add_in_turn(%a: memref<?x16xf32>, %sums: memref<?x16xf32>, %turns:
   %first = arith.muli %tile, %c32 : index
   %end = arith.addi %first, %c32 : index
   %t = tile.load %a[%first, %c0] axes [0, 1] below(%end, %c16) : memref<?x16xf32> -> vector<32x16xf32>
-  tile.store %t, %sums[%first, %c0] axes [0, 1] below(%limit, %c16) turn(%turn of %turns[%c1] : memref<?xi32>) {accumulate, blocked} : vector<32x16xf32>, memref<?x16xf32>
+  tile.store %t, %sums[%first, %c0] axes [0, 1] below(%limit, %c16) order(%turn of %turns[%c1] : memref<?xi32>) {accumulate, blocked} : vector<32x16xf32>, memref<?x16xf32>
   tile.return
 }
 // Brings the sums of a tile in order.

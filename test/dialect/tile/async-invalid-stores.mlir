@@ -98,39 +98,39 @@ func.func @deferred_without_buffer(%t: vector<64x16xf32>, %v: memref<?x16xf32>, 
 // Turns are of what adds, without a buffer.
 
 func.func @turn_of_store(%t: vector<64x16xf32>, %v: memref<?x16xf32>, %c: memref<?xi32>, %n: index) {
-  // expected-error@+1 {{op expected 'accumulate' and no buffer with 'turn'}}
-  tile.store %t, %v[%n, %n] axes [0, 1] below(%n, %n) turn(%n of %c[%n] : memref<?xi32>) {blocked} : vector<64x16xf32>, memref<?x16xf32>
+  // expected-error@+1 {{op expected 'accumulate' and no buffer with 'order'}}
+  tile.store %t, %v[%n, %n] axes [0, 1] below(%n, %n) order(%n of %c[%n] : memref<?xi32>) {blocked} : vector<64x16xf32>, memref<?x16xf32>
   return
 }
 
 // -----
 
 func.func @turn_via(%t: vector<64x16xf32>, %b: !tile.shared<vector<64x16xf32>>, %v: memref<?x16xf32>, %c: memref<?xi32>, %n: index) {
-  // expected-error@+1 {{op expected 'accumulate' and no buffer with 'turn'}}
-  tile.store %t via %b : !tile.shared<vector<64x16xf32>>, %v[%n, %n] axes [0, 1] below(%n, %n) turn(%n of %c[%n] : memref<?xi32>) {accumulate, blocked} : vector<64x16xf32>, memref<?x16xf32>
+  // expected-error@+1 {{op expected 'accumulate' and no buffer with 'order'}}
+  tile.store %t via %b : !tile.shared<vector<64x16xf32>>, %v[%n, %n] axes [0, 1] below(%n, %n) order(%n of %c[%n] : memref<?xi32>) {accumulate, blocked} : vector<64x16xf32>, memref<?x16xf32>
   return
 }
 
 // -----
 
 func.func @counter_of_floats(%t: vector<64x16xf32>, %v: memref<?x16xf32>, %n: index) {
-  // expected-error@+1 {{op expected a counter of i32, and an index for each dimension, got 'memref<?x16xf32>' and 2}}
-  tile.store %t, %v[%n, %n] axes [0, 1] below(%n, %n) turn(%n of %v[%n, %n] : memref<?x16xf32>) {accumulate, blocked} : vector<64x16xf32>, memref<?x16xf32>
+  // expected-error@+1 {{op expected a semaphore of i32, and an index for each dimension, got 'memref<?x16xf32>' and 2}}
+  tile.store %t, %v[%n, %n] axes [0, 1] below(%n, %n) order(%n of %v[%n, %n] : memref<?x16xf32>) {accumulate, blocked} : vector<64x16xf32>, memref<?x16xf32>
   return
 }
 
 // -----
 
 func.func @counter_of_more(%t: vector<64x16xf32>, %v: memref<?x16xf32>, %c: memref<?xi32>, %n: index) {
-  // expected-error@+1 {{op expected a counter of i32, and an index for each dimension, got 'memref<?xi32>' and 2}}
-  tile.store %t, %v[%n, %n] axes [0, 1] below(%n, %n) turn(%n of %c[%n, %n] : memref<?xi32>) {accumulate, blocked} : vector<64x16xf32>, memref<?x16xf32>
+  // expected-error@+1 {{op expected a semaphore of i32, and an index for each dimension, got 'memref<?xi32>' and 2}}
+  tile.store %t, %v[%n, %n] axes [0, 1] below(%n, %n) order(%n of %c[%n, %n] : memref<?xi32>) {accumulate, blocked} : vector<64x16xf32>, memref<?x16xf32>
   return
 }
 
 // -----
 
 func.func @turn_without_counter(%t: vector<64x16xf32>, %v: memref<?x16xf32>, %n: index) {
-  // expected-error@+1 {{op expected a turn and its counter, or neither}}
+  // expected-error@+1 {{op expected an order and its semaphore, or neither}}
   "tile.store"(%t, %v, %n, %n, %n, %n, %n) <{accumulate, axes = array<i64: 0, 1>, blocked, operandSegmentSizes = array<i32: 1, 0, 1, 2, 2, 1, 0, 0>}> : (vector<64x16xf32>, memref<?x16xf32>, index, index, index, index, index) -> ()
   return
 }

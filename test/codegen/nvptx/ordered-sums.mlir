@@ -1,4 +1,4 @@
-// Sums that are added to in turns: each warp waits for the count of all warps before, adds its own pieces by loads and stores, and
+// Sums that are added to in an order: each warp waits for the count of all warps before, adds its own pieces by loads and stores, and
 // counts itself. With and without roles, also as CUDA C++.
 
 // RUN: split-file %s %t
@@ -43,7 +43,7 @@
 //--- warps.mlir
 #pipeline = #attn.warps<consumers = 1, stages = 1>
 module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 83, multiprocessors = 108, shared_bytes = 166912, registers = 65536, l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>} {
-tile.program @warps(%x: memref<?x64xf32>, %s: memref<?x64xf32>, %turns: memref<?xi32>, %tile: index)
+tile.program @warps(%x: memref<?x64xf32>, %s: memref<?x64xf32>, %semaphores: memref<?xi32>, %tile: index)
     attributes {grid = affine_map<()[s0] -> (s0 ceildiv 64)>, grid_sizes = array<i64: 0, 0>, rows = 64, panel = 64, pipeline = #pipeline} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -51,14 +51,14 @@ tile.program @warps(%x: memref<?x64xf32>, %s: memref<?x64xf32>, %turns: memref<?
   %rows = memref.dim %x, %c0 : memref<?x64xf32>
   %first = arith.muli %tile, %c64 : index
   %t = tile.load %x[%first, %c0] axes [0, 1] below(%rows, %c64) : memref<?x64xf32> -> vector<64x64xf32>
-  tile.store %t, %s[%c0, %c0] axes [0, 1] below(%c64, %c64) turn(%tile of %turns[%c1] : memref<?xi32>) {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
+  tile.store %t, %s[%c0, %c0] axes [0, 1] below(%c64, %c64) order(%tile of %semaphores[%c1] : memref<?xi32>) {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
   tile.return
 }
 }
 //--- roles.mlir
 #pipeline = #attn.roles<consumers = 2, stages = 1, query_stages = 1, producer_registers = 24, consumer_registers = 240, epilogue = direct>
 module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>} {
-tile.program @roles(%x: memref<?x64xf32>, %s: memref<?x64xf32>, %turns: memref<?xi32>, %tile: index)
+tile.program @roles(%x: memref<?x64xf32>, %s: memref<?x64xf32>, %semaphores: memref<?xi32>, %tile: index)
     attributes {grid = affine_map<()[s0] -> (s0 ceildiv 128)>, grid_sizes = array<i64: 0, 0>, rows = 128, panel = 64, pipeline = #pipeline} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -67,7 +67,7 @@ tile.program @roles(%x: memref<?x64xf32>, %s: memref<?x64xf32>, %turns: memref<?
   %rows = memref.dim %x, %c0 : memref<?x64xf32>
   %first = arith.muli %tile, %c128 : index
   %t = tile.load %x[%first, %c0] axes [0, 1] below(%rows, %c64) : memref<?x64xf32> -> vector<128x64xf32>
-  tile.store %t, %s[%c0, %c0] axes [0, 1] below(%c64, %c64) turn(%tile of %turns[%c1] : memref<?xi32>) {accumulate, blocked} : vector<128x64xf32>, memref<?x64xf32>
+  tile.store %t, %s[%c0, %c0] axes [0, 1] below(%c64, %c64) order(%tile of %semaphores[%c1] : memref<?xi32>) {accumulate, blocked} : vector<128x64xf32>, memref<?x64xf32>
   tile.return
 }
 }

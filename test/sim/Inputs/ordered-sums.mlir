@@ -1,6 +1,6 @@
 // Tiles that all add to the same sums, in the order of the grid. Two blocks have every other tile, and each of two consumers
 // half of the rows.
-tile.program @turns(%X: memref<?x64xf32>, %S: memref<?x64xf32>, %C: memref<?x?xi32>, %tile: index)
+tile.program @ordered(%X: memref<?x64xf32>, %S: memref<?x64xf32>, %C: memref<?x?xi32>, %tile: index)
     attributes {grid = affine_map<()[s0] -> (s0 ceildiv 128)>, grid_sizes = array<i64: 0, 0>, rows = 128, panel = 64,
                 pipeline = #attn.roles<consumers = 2, stages = 1, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
@@ -21,7 +21,7 @@ tile.program @turns(%X: memref<?x64xf32>, %S: memref<?x64xf32>, %C: memref<?x?xi
       %half = arith.divui %n, %c2 : index
       %side = arith.remui %n, %c2 : index
       %t = tile.load %X[%first, %c0] axes [0, 1] below(%rows, %c64) : memref<?x64xf32> -> vector<128x64xf32>
-      tile.store %t, %S[%c0, %c0] axes [0, 1] below(%c128, %c64) turn(%n of %C[%c0, %c1] : memref<?x?xi32>) {accumulate, blocked} : vector<128x64xf32>, memref<?x64xf32> // add
+      tile.store %t, %S[%c0, %c0] axes [0, 1] below(%c128, %c64) order(%n of %C[%c0, %c1] : memref<?x?xi32>) {accumulate, blocked} : vector<128x64xf32>, memref<?x64xf32> // add
     }
   }
   tile.return
