@@ -32,18 +32,24 @@ Value BlockMaskEmitter::threadOfBlock() {
   return ptx.add(ptx.mul(warp, lanesOfWarp), context.place.lane);
 }
 
+/// What the branch back of a loop has that stays as it is, also in the assembler.
+static LLVM::LoopAnnotationAttr doNotUnroll(OpBuilder &b) {
+  auto unroll = LLVM::LoopUnrollAttr::get(b.getContext(), /*disable=*/b.getBoolAttr(true), {}, {}, {}, {}, {}, {});
+  return LLVM::LoopAnnotationAttr::get(b.getContext(), {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
+}
+
 /// A loop that carries `carried` from one round to the next. Most run once or a few times: unrolled, they would be
 /// fetched for longer than they run.
 SmallVector<Value> BlockMaskEmitter::loopOver(Value start, Value end, int64_t stride, ValueRange carried,
                                               llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   Ptx &ptx = context.ptx;
   auto loop = scf::ForOp::create(ptx.b, ptx.loc, start, end, ptx.i32(stride), carried);
+  loop->setAttr("loop_annotation", doNotUnroll(ptx.b));
   OpBuilder::InsertionGuard insertion(ptx.b);
   if (carried.empty())
     ptx.b.setInsertionPoint(loop.getBody()->getTerminator());
   else
     ptx.b.setInsertionPointToEnd(loop.getBody());
-  ptx.doNotUnroll();
   SmallVector<Value> next = body(loop.getInductionVar(), loop.getRegionIterArgs());
   if (!carried.empty())
     scf::YieldOp::create(ptx.b, ptx.loc, next);

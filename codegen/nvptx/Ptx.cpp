@@ -84,8 +84,6 @@ Value Ptx::shuffleFrom(Value x, Value lane) {
   return NVVM::ShflOp::create(b, loc, b.getI32Type(), i32(-1), x, lane, i32(0x1f), NVVM::ShflKind::idx, UnitAttr());
 }
 
-void Ptx::doNotUnroll() { assembly("doNotUnroll", {}, ".pragma \"nounroll\";", "", {}); }
-
 Value Ptx::shuffle(Value x, int64_t mask) {
   return NVVM::ShflOp::create(b, loc, x.getType(), i32(-1), x, i32(mask), i32(0x1f), NVVM::ShflKind::bfly, UnitAttr());
 }

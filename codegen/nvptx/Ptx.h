@@ -153,8 +153,6 @@ public:
   /// out of it, they pay once.
   llvm::SmallVector<mlir::Value> product(int64_t n, mlir::Type element, llvm::ArrayRef<ProductStep> steps,
                                          mlir::ValueRange acc, bool transposed, bool leftTransposed = false);
-  /// Keeps the assembler from unrolling the loop whose body begins here.
-  void doNotUnroll();
   /// A branch that is never taken but ends the assembler's basic block; `argument` is a kernel argument, 0 or more.
   /// Each compares with a number of its own: those that compare alike would be one.
   void pin(mlir::Value argument);
