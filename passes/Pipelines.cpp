@@ -67,6 +67,8 @@ void attnc::buildTilePipeline(OpPassManager &pm) {
   pm.addNestedPass<tile::ProgramOp>(tile::createTileBalanceExponentials());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileOrderRows());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileOrderLoads());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTilePredicateLoads());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileBoundLaunch());
 }
 
 void attnc::registerPipelines() {

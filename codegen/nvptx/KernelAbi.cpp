@@ -106,10 +106,7 @@ KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
   function = LLVM::LLVMFuncOp::create(builder, program.getLoc(), describe::getEntryName(program), type);
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
 
-  program.walk([&](tile::MmaOp mma) {
-    multiplies = true;
-    floats |= tile::getTileType(mma.getB()).getElementType().isF32();
-  });
+  minBlocks = program->getAttrOfType<IntegerAttr>(tile::minBlocksAttrName);
   if (program->hasAttr(tile::approximateMathAttrName))
     function->setAttr(nvptx::approximateMathAttrName, builder.getUnitAttr());
 
@@ -229,10 +226,9 @@ void KernelAbi::setLaunch(int64_t threads, int64_t sharedBytes, bool persistent)
   Builder builder(context);
   function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                     builder.getDenseI32ArrayAttr({static_cast<int32_t>(threads)}));
-  // With a block a multiprocessor, and only then, registers move between warpgroups. Of f32, the assembler would spill
-  // some so that one more block fits, and of products by the largest blocks, half of all that they have.
-  if (persistent || floats || (multiplies && threads == tile::mostThreads))
-    function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
+  if (minBlocks)
+    function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                      builder.getI32IntegerAttr(static_cast<int32_t>(minBlocks.getInt())));
   SmallVector<Attribute> described = llvm::map_to_vector(maps, [&](const TensorMap &map) -> Attribute {
     return tile::TensorMapAttr::get(
         context, map.argument, builder.getDenseI64ArrayAttr(map.box.sizes), tile::SharedLayout::rowBytes,

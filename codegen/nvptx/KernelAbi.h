@@ -84,7 +84,7 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
   mlir::Value tileCount, zero, counter;
   bool early = false;
-  bool multiplies = false, floats = false; ///< whether there are products, and those of f32
+  mlir::IntegerAttr minBlocks; ///< blocks that are to fit on a multiprocessor; null where it does not matter
 };
 
 } // namespace attnc::nvptx

@@ -168,14 +168,13 @@ SmallVector<Value> LoadEmitter::readNothing(tile::LoadOp load, int64_t pairs) {
   return SmallVector<Value>((travelInPairs(element) ? 1 : 2) * pairs, zero);
 }
 
-/// Words of the thread's columns of its row `threadRow`, or of a vector along columns. A branch a row: both rows
-/// together would need more registers than there are. Rows that do not exist load nothing.
+/// Words of the thread's columns of its row `threadRow`, or of a vector along columns: by predicates where the load
+/// says so, else with a branch a row, since both rows together would need more registers than there are. Rows that do
+/// not exist load nothing.
 SmallVector<Value> LoadEmitter::readWords(tile::LoadOp load, int64_t threadRow, int64_t pairs) {
   Ptx &ptx = context.ptx;
   Run run = findRun(load, threadRow);
-  // Past a branch the assembler keeps no stage of a ring in uniform registers, and where consumers share tiles there
-  // are no others left.
-  if (context.sharesTiles) {
+  if (load->hasAttr(tile::predicatedAttrName)) {
     SmallVector<Value> words;
     for (int64_t pair = 0; pair < pairs; ++pair)
       llvm::append_range(words, readPair(load, run, ptx.i32(static_cast<int32_t>(pair * pairStride))));

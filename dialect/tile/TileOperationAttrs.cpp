@@ -10,14 +10,14 @@ using namespace attnc::tile;
 
 /// Attributes that say all by being there.
 static constexpr llvm::StringLiteral units[] = {
-    weightAttrName,   guardedAttrName, nonpositiveAttrName, approximateMathAttrName,
-    rowShiftAttrName, byRowAttrName,   upToQueryAttrName,   loadAheadAttrName,
+    weightAttrName, guardedAttrName,   nonpositiveAttrName, approximateMathAttrName, rowShiftAttrName,
+    byRowAttrName,  upToQueryAttrName, loadAheadAttrName,   predicatedAttrName,
 };
 
 /// Numbers from 0 on, and from 1 on.
 static constexpr llvm::StringLiteral indices[] = {stageAttrName, keptAttrName, heldAttrName, anchorAttrName};
 static constexpr llvm::StringLiteral counts[] = {sharedReciprocalAttrName, multiplyAddShareAttrName, chainsAttrName,
-                                                 loadsTogetherAttrName};
+                                                 loadsTogetherAttrName, minBlocksAttrName};
 
 LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   StringRef name = attribute.getName();

@@ -92,6 +92,14 @@ inline constexpr llvm::StringLiteral loadColumnsAttrName = "tile.load_columns";
 /// where an assembler puts them. A unit attribute.
 inline constexpr llvm::StringLiteral loadAheadAttrName = "tile.load_ahead";
 
+/// On a `tile.load` of a tile or of a vector along columns: elements are read one by one, each under a predicate. Else
+/// a thread whose elements are all there reads them in pairs, and others read them past a branch. A unit attribute.
+inline constexpr llvm::StringLiteral predicatedAttrName = "tile.predicated";
+
+/// On a `tile.program` for a GPU: so many blocks are to fit on a multiprocessor at once, and registers of a thread are
+/// as many as this leaves; where it is absent, the assembler decides. An i64, PTX's `.minnctapersm`.
+inline constexpr llvm::StringLiteral minBlocksAttrName = "tile.min_blocks";
+
 /// How the rows of a tile fall on a view, where several share an index: row r is r / size along the axis of rows, and
 /// r % size along `dimension`.
 struct RowGroup {

@@ -402,6 +402,38 @@ def TileOrderLoads : Pass<"tile-order-loads", "::attnc::tile::ProgramOp"> {
   let statistics = [Statistic<"numOrdered", "ordered", "Operations whose loads are ordered">];
 }
 
+def TilePredicateLoads : Pass<"tile-predicate-loads", "::attnc::tile::ProgramOp"> {
+  let summary = "Has loads that limits may cut go without branches";
+  let description = [{
+    A thread reads its elements of a captured tile in pairs where all of them are there, and past a branch one by one. Past
+    a branch the assembler keeps no stage of a ring in uniform registers, and where consumers share tiles
+    (`tile.share`) there are no others left. Such programs read each element under a predicate: `tile.predicated`.
+
+    Example:
+
+    ```mlir
+    %b = tile.load %bias[%i, %j] axes [0, 1] below(%n, %m) {tile.predicated} : memref<?x?xbf16> -> vector<64x64xbf16>
+    ```
+  }];
+  let statistics = [Statistic<"numPredicated", "predicated", "Loads that go without branches">];
+}
+
+def TileBoundLaunch : Pass<"tile-bound-launch", "::attnc::tile::ProgramOp"> {
+  let summary = "Decides where a multiprocessor has one block at a time";
+  let description = [{
+    For programs with a `pipeline`: `tile.min_blocks = 1`, the bound of a launch, lets the assembler give a thread all
+    registers that one block on a multiprocessor leaves it. Programs with roles need it, or no registers move between
+    warpgroups. Those that multiply f32, or by blocks of as many threads as there may be, would spill for the sake of a
+    second block.
+
+    Example:
+
+    ```mlir
+    tile.program @forward(...) attributes {tile.min_blocks = 1 : i64, ...}
+    ```
+  }];
+}
+
 def TileSplitRanges : Pass<"tile-split-ranges", "::attnc::tile::ProgramOp"> {
   let summary = "Splits loops over keys into masked and unmasked ranges";
   let description = [{

@@ -52,3 +52,19 @@ func.func @unit(%n: index) {
 
 // expected-error@+1 {{'func.func' op expected 'tile.launch' to be #tile.launch}}
 func.func private @launched() attributes {tile.launch}
+
+// -----
+
+func.func @no_blocks(%n: index) {
+  // expected-error@+1 {{'arith.addi' op expected 'tile.min_blocks' to be at least 1, got 0}}
+  %sum = arith.addi %n, %n {tile.min_blocks = 0 : i64} : index
+  return
+}
+
+// -----
+
+func.func @how_predicated(%n: index) {
+  // expected-error@+1 {{'arith.addi' op expected 'tile.predicated' to be a unit}}
+  %sum = arith.addi %n, %n {tile.predicated = 1 : i64} : index
+  return
+}
