@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What attn-infer-bounds derives from a mask is interpreted for many tiles and compared with the mask itself at every
-// pair of positions: no kept key may be left out, and nothing that is said to be full may hold a dropped one.
+// pair of positions: no kept key may be left out, and nothing that is said to be full may hold a dropped one. Bounds of
+// keys are those of `attn.forward`, bounds of queries those of `attn.backward`, as the pass writes them.
 //===----------------------------------------------------------------------===//
 
 #include "MaskModule.h"
 #include "RegionInterpreter.h"
 #include "dialect/attn/AttnOps.h"
-#include "passes/attn/PositionRange.h"
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <optional>
 #include <set>
 
 using namespace attnc;
@@ -166,31 +167,24 @@ static void compare(const MaskCase &mask, llvm::ArrayRef<int64_t> scalars) {
 // Queries that see a tile of keys
 //===----------------------------------------------------------------------===//
 
-/// Puts the bounds along the axis of queries in the place of those along the axis of keys: a region of b, h, and the
-/// first and the last key of a tile.
-static bool buildQueryBounds(attn::KernelOpInterface kernel) {
-  mlir::Region &region = kernel.getBounds();
-  region.getBlocks().clear();
-  mlir::OpBuilder builder(kernel.getContext());
-  llvm::SmallVector<mlir::Type> types(4, builder.getIndexType());
-  mlir::Block *block = builder.createBlock(&region, {}, types, llvm::SmallVector<mlir::Location>(4, kernel.getLoc()));
-  attn::Bounds bounds = attn::buildBounds(builder, kernel, attn::queryAxis, block->getArgument(0),
-                                          block->getArgument(1), {block->getArgument(2), block->getArgument(3)});
-  attn::YieldOp::create(builder, kernel.getLoc(), bounds.ends);
-  return bounds.exact;
-}
-
-/// No query that keeps one of the keys may be left out, and none that does not keep all may be in the full stretch.
-/// With `tight`, each query that is in sees a key, and each that sees all is in the full stretch.
-static void compareQueries(const MaskCase &mask, attn::KernelOpInterface kernel, const Problem &problem, bool tight) {
+/// Interprets the `query_bounds` region of `kernel` for tiles of several sizes. Returns the first that is wrong, or
+/// nothing: no query that keeps one of the keys may be left out, and none that does not keep all may be in the full
+/// stretch. With `tight`, each query that is in sees a key, and each that sees all is in the full stretch. `indexBits`:
+/// those of the machine's `index`.
+static std::optional<std::string> findQueryFault(const MaskCase &mask, attn::KernelOpInterface kernel,
+                                                 const Problem &problem, bool tight, unsigned indexBits = 64) {
   for (auto [b, h] : places)
     for (int64_t keys : {8, 1, 64})
-      for (int64_t j = 0; j < problem.keys && !testing::Test::HasFailure(); j += keys) {
+      for (int64_t j = 0; j < problem.keys; j += keys) {
         int64_t last = std::min(j + keys, problem.keys) - 1;
-        SCOPED_TRACE("keys " + std::to_string(j) + " to " + std::to_string(last) + " of " +
-                     std::to_string(problem.keys) + ", queries " + std::to_string(problem.queries));
-        auto ends = RegionInterpreter(kernel.getBounds(), problem).run({b, h, j, last});
-        ASSERT_TRUE(ends);
+        auto at = [&, b = b, h = h](const char *what, int64_t i) {
+          return std::string(what) + " at " + std::to_string(i) + ", keys " + std::to_string(j) + " to " +
+                 std::to_string(last) + " of " + std::to_string(problem.keys) + ", queries " +
+                 std::to_string(problem.queries) + ", b " + std::to_string(b) + ", h " + std::to_string(h);
+        };
+        auto ends = RegionInterpreter(*kernel.getQueryBoundsOrNull(), problem, indexBits).run({b, h, j, last});
+        if (!ends || ends->size() != 4)
+          return at("no four numbers for queries", 0);
         for (int64_t row = 0; row < problem.queries; ++row) {
           int64_t i = row + problem.shift;
           bool some = false, all = true;
@@ -198,12 +192,15 @@ static void compareQueries(const MaskCase &mask, attn::KernelOpInterface kernel,
             (mask.keeps(Point{b, h, i, key, row}, problem) ? some : all) =
                 mask.keeps(Point{b, h, i, key, row}, problem);
           bool possible = i >= (*ends)[0] && i < (*ends)[3], full = i >= (*ends)[1] && i < (*ends)[2];
-          EXPECT_TRUE(!some || possible) << "query at " << i << " is left out";
-          EXPECT_TRUE(all || !full) << "query at " << i << " does not keep all";
-          if (tight)
-            EXPECT_TRUE(possible == some && full == all) << "query at " << i;
+          if (some && !possible)
+            return at("left out: query", i);
+          if (full && !all)
+            return at("does not keep all: query", i);
+          if (tight && (possible != some || full != all))
+            return at("not tight: query", i);
         }
       }
+  return std::nullopt;
 }
 
 /// Whether the queries that see a key are one stretch, and the solver is expected to find it.
@@ -226,20 +223,23 @@ static bool isStretchOfQueries(const MaskCase &mask) {
   return names.count(mask.name) > 0;
 }
 
+/// Compares what attn-infer-bounds writes into `query_bounds` with the mask: as it is, simplified, and made fit for a
+/// machine whose `index` has 32 bits.
 static void compareQueries(const MaskCase &mask, llvm::ArrayRef<int64_t> scalars, bool tight) {
-  for (Passes passes : {Passes::Simplified, Passes::Bare}) {
+  for (Passes passes : {Passes::Simplified, Passes::Bare, Passes::Legalized}) {
     SCOPED_TRACE(mask.text);
-    MaskModule module(mask.text, passes);
+    MaskModule module(mask.text, passes, Direction::Backward);
     attn::KernelOpInterface kernel = module.getKernel();
     ASSERT_TRUE(kernel);
     if (kernel.getMask().empty())
-      continue;
-    EXPECT_TRUE(buildQueryBounds(kernel) || !tight);
+      continue; // simplified away: everything is kept
+    ASSERT_FALSE(kernel.getQueryBoundsOrNull()->empty());
+    const unsigned indexBits = passes == Passes::Legalized ? 32 : 64;
     for (auto [queries, keys] : {std::pair<int64_t, int64_t>(20, 45), {40, 40}, {45, 20}})
-      compareQueries(mask, kernel, Problem(queries, keys), tight);
+      EXPECT_EQ(findQueryFault(mask, kernel, Problem(queries, keys), tight, indexBits), std::nullopt);
     for (int64_t width : scalars) {
       SCOPED_TRACE("%w is " + std::to_string(width));
-      compareQueries(mask, kernel, Problem(17, 9, width), /*tight=*/false);
+      EXPECT_EQ(findQueryFault(mask, kernel, Problem(17, 9, width), /*tight=*/false, indexBits), std::nullopt);
     }
     if (testing::Test::HasFailure())
       return;
@@ -257,6 +257,31 @@ TEST_P(WrittenMask, BoundsAgreeWithBruteForce) { compare(GetParam(), extremeNumb
 /// Masks that are one stretch of keys for each query are one of queries for each key.
 TEST_P(WrittenMask, QueryBoundsAgreeWithBruteForce) {
   compareQueries(GetParam(), extremeNumbers(), isStretchOfQueries(GetParam()));
+}
+
+/// Bounds that are off by one, at any of their ends, are found, whether they say too little or too much.
+TEST(InferBounds, WrongQueryBoundsAreFound) {
+  const std::vector<MaskCase> masks = writtenMasks();
+  auto mask = llvm::find_if(masks, [](const MaskCase &each) { return each.name == "window"; });
+  ASSERT_NE(mask, masks.end());
+  constexpr int64_t inward[] = {1, -1, 1, -1}; // away from what is right: visits less, and says full of more
+  for (unsigned end = 0; end < 4; ++end)
+    for (int64_t off : {inward[end], -inward[end]}) {
+      SCOPED_TRACE("end " + std::to_string(end) + " off by " + std::to_string(off));
+      MaskModule module(mask->text, Passes::Simplified, Direction::Backward);
+      attn::KernelOpInterface kernel = module.getKernel();
+      ASSERT_TRUE(kernel);
+      mlir::Operation *yield = kernel.getQueryBoundsOrNull()->front().getTerminator();
+      mlir::OpBuilder builder(yield);
+      mlir::Value right = yield->getOperand(end);
+      mlir::Value wrong = mlir::arith::AddIOp::create(
+          builder, yield->getLoc(), right, mlir::arith::ConstantIntOp::create(builder, yield->getLoc(), off, 64));
+      const bool isUnsound = off == inward[end];
+      EXPECT_EQ(findQueryFault(*mask, kernel, Problem(40, 40), /*tight=*/true), std::nullopt);
+      yield->setOperand(end, wrong);
+      EXPECT_NE(findQueryFault(*mask, kernel, Problem(40, 40), /*tight=*/true), std::nullopt);
+      EXPECT_EQ(findQueryFault(*mask, kernel, Problem(40, 40), /*tight=*/false).has_value(), isUnsound);
+    }
 }
 
 TEST_P(RandomMasks, QueryBoundsAgreeWithBruteForce) {

@@ -30,16 +30,30 @@ SmallVector<int64_t> attnc::test::captureShape(StringRef name, const Problem &pr
   return {name == "table" ? Problem::tableSize : Problem::batch};
 }
 
-MaskModule::MaskModule(const std::string &maskText, Passes passes) {
+/// A function of one kernel whose mask is `maskText`. What it captures has the same numbers among the arguments in both
+/// directions, and %w comes last.
+static std::string writeKernel(const std::string &maskText, Direction direction) {
+  const std::string rows = "tensor<?x?x4x8xf32>", lse = "tensor<?x4x?xf32>", inputs = rows + ", " + rows + ", " + rows;
+  const bool isBackward = direction == Direction::Backward;
+  const std::string results = isBackward ? "(" + inputs + ")" : rows;
+  std::string text = "func.func @kernel(%q: " + rows + ", %k: " + rows + ", %v: " + rows +
+                     ", %qs: tensor<?x?xi32>, %ks: tensor<?x?xi32>, %bits: tensor<?x1x?x?xi1>, "
+                     "%table: tensor<24xi32>, %len: tensor<?xi32>, ";
+  if (isBackward)
+    text += "%o: " + rows + ", %lse: " + lse + ", %do: " + rows + ", ";
+  text += "%w: index) -> " + results + " {\n";
+  text += isBackward ? "%r:3 = attn.backward %q, %k, %v, %o, %lse, %do" : "%r = attn.forward %q, %k, %v";
+  text += " mask (%b, %h, %i, %j) {\n" + maskText + "attn.yield %keep : i1\n}\n: (" + inputs;
+  if (isBackward)
+    text += ", " + rows + ", " + lse + ", " + rows;
+  text += ") -> " + results + "\n";
+  text += (isBackward ? "return %r#0, %r#1, %r#2 : " + inputs : "return %r : " + rows) + "\n}\n";
+  return text;
+}
+
+MaskModule::MaskModule(const std::string &maskText, Passes passes, Direction direction) {
   context.loadDialect<attn::AttnDialect, func::FuncDialect, arith::ArithDialect, math::MathDialect>();
-  std::string text = "func.func @kernel(%q: tensor<?x?x4x8xf32>, %k: tensor<?x?x4x8xf32>, %v: tensor<?x?x4x8xf32>, "
-                     "%qs: tensor<?x?xi32>, %ks: tensor<?x?xi32>, %bits: tensor<?x1x?x?xi1>, %table: tensor<24xi32>, "
-                     "%len: tensor<?xi32>, %w: index) -> tensor<?x?x4x8xf32> {\n"
-                     "%o = attn.forward %q, %k, %v mask (%b, %h, %i, %j) {\n" +
-                     maskText +
-                     "attn.yield %keep : i1\n}\n"
-                     ": (tensor<?x?x4x8xf32>, tensor<?x?x4x8xf32>, tensor<?x?x4x8xf32>) -> tensor<?x?x4x8xf32>\n"
-                     "return %o : tensor<?x?x4x8xf32>\n}\n";
+  const std::string text = writeKernel(maskText, direction);
   module = parseSourceString<ModuleOp>(text, &context);
   if (!module) {
     ADD_FAILURE() << "cannot read\n" << text;

@@ -19,10 +19,14 @@ enum class Passes {
   Legalized ///< simplified, and attn-legalize-index
 };
 
+/// Which operation has the mask: `attn.backward` has bounds of queries as well.
+enum class Direction { Forward, Backward };
+
 /// A kernel with a mask, after attn-infer-bounds.
 class MaskModule {
 public:
-  MaskModule(const std::string &maskText, Passes passes);
+  /// `maskText` is what stands in the mask's region and defines %keep. A text that is refused fails the test.
+  MaskModule(const std::string &maskText, Passes passes, Direction direction = Direction::Forward);
 
   /// Null where the text is not a kernel; then the test has failed.
   attn::KernelOpInterface getKernel() const { return kernel; }
