@@ -180,7 +180,8 @@ static bool hasKernelsAlone(const llvm::Module &module) {
   return llvm::all_of(module, [](const llvm::Function &f) { return f.isDeclaration() || isKernel(f); });
 }
 
-/// The kernel `name` alone of the module that `bitcode` holds; what fails stands in its `error`.
+/// The module that `bitcode` holds with the function `name` alone, or without any where there is none of that name;
+/// what fails stands in its `error`.
 static std::unique_ptr<LlvmModule> readKernel(StringRef bitcode, StringRef name, attn::GpuTargetAttr target) {
   auto result = std::make_unique<LlvmModule>(createTargetMachine(target));
   auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, name), result->context);
@@ -195,16 +196,53 @@ static std::unique_ptr<LlvmModule> readKernel(StringRef bitcode, StringRef name,
   return result;
 }
 
-/// PTX of several modules as one: headers and shared variables, which all declare alike, come from the first.
-static std::string joinPtx(ArrayRef<std::string> texts) {
+namespace {
+/// What the back end writes of a module besides its functions.
+struct Preamble {
+  std::string header;    ///< version of PTX, machine, size of addresses: what any module begins with
+  std::string variables; ///< declarations, in front of the first function
+};
+} // namespace
+
+/// The preamble of the module that `bitcode` holds, as the back end writes it where there is nothing else; what fails
+/// is added to `error`.
+static Preamble writePreamble(StringRef bitcode, attn::GpuTargetAttr target, std::string &error) {
+  auto write = [&](LlvmModule &module) -> std::string {
+    auto text = module.module ? codegen::writeCode(module, llvm::CodeGenFileType::AssemblyFile)
+                              : FailureOr<SmallVector<char, 0>>(failure());
+    if (succeeded(text))
+      return std::string(text->begin(), text->end());
+    error += module.error;
+    return "";
+  };
+  std::unique_ptr<LlvmModule> variables = readKernel(bitcode, /*name=*/"", target);
+  const std::string both = write(*variables);
+  if (!error.empty())
+    return {};
+  for (llvm::GlobalVariable &variable : llvm::make_early_inc_range(variables->module->globals())) {
+    variable.replaceAllUsesWith(llvm::PoisonValue::get(variable.getType()));
+    variable.eraseFromParent();
+  }
+  const std::string none = write(*variables);
+  // An empty line ends the variables, whether there are any or not.
+  StringRef header = none, rest = both;
+  if (!header.consume_back("\n") || !rest.consume_front(header) || !rest.consume_back("\n"))
+    error += "LLVM writes other headers of PTX for modules with variables";
+  return {header.str(), rest.str()};
+}
+
+/// PTX of several modules as one: all begin with `preamble`, of which the first is enough. What fails is added to
+/// `error`.
+static std::string joinPtx(ArrayRef<std::string> texts, const Preamble &preamble, std::string &error) {
   std::string joined = texts.front();
-  for (const std::string &text : texts.drop_front()) {
-    SmallVector<StringRef> lines;
-    StringRef(text).split(lines, '\n');
-    for (StringRef line : lines)
-      if (!line.starts_with(".version") && !line.starts_with(".target") && !line.starts_with(".address_size") &&
-          !line.starts_with(".extern .shared"))
-        joined += line.str() + '\n';
+  for (StringRef text : texts.drop_front()) {
+    size_t variables = text.consume_front(preamble.header) ? text.find(preamble.variables) : StringRef::npos;
+    if (variables == StringRef::npos) {
+      error += "LLVM writes kernels of one module unlike each other";
+      return "";
+    }
+    joined += text.take_front(variables);
+    joined += text.drop_front(variables + preamble.variables.size());
   }
   return joined;
 }
@@ -233,7 +271,8 @@ FailureOr<nvptx::PtxModule> nvptx::emitPtx(ModuleOp llvmModule, attn::GpuTargetA
   SmallString<0> bitcode;
   llvm::raw_svector_ostream stream(bitcode);
   llvm::WriteBitcodeToFile(*(*translated)->module, stream);
-  SmallVector<std::string> texts(kernels.size()), errors(kernels.size());
+  SmallVector<std::string> texts(kernels.size()), errors(kernels.size() + 1);
+  Preamble preamble;
   const codegen::WithoutRecovery whileThreadsWork;
   llvm::DefaultThreadPool pool;
   auto emit = [&](size_t n) {
@@ -245,16 +284,23 @@ FailureOr<nvptx::PtxModule> nvptx::emitPtx(ModuleOp llvmModule, attn::GpuTargetA
       errors[n] = kernel->error;
   };
   const bool guarded = codegen::isGuarded();
-  for (size_t n = 0; n < kernels.size(); ++n)
-    pool.async([&, n] {
+  auto start = [&](std::string &error, std::function<void()> work) {
+    pool.async([&error, guarded, work = std::move(work)] {
       if (!guarded)
-        return emit(n);
-      if (image::Status status = codegen::runCompiler([&] { emit(n); }); !status)
-        errors[n] = status.message();
+        return work();
+      if (image::Status status = codegen::runCompiler(work); !status)
+        error = status.message();
     });
+  };
+  for (size_t n = 0; n < kernels.size(); ++n)
+    start(errors[n], [&emit, n] { emit(n); });
+  start(errors.back(), [&] { preamble = writePreamble(bitcode, target, errors.back()); });
   pool.wait();
+  std::string joined;
+  if (llvm::all_of(errors, [](const std::string &error) { return error.empty(); }))
+    joined = joinPtx(texts, preamble, errors.back());
   for (const std::string &error : errors)
     if (!error.empty())
       return llvmModule.emitError() << error;
-  return nvptx::PtxModule{joinPtx(texts), kernels.size(), exchangesRegisters};
+  return nvptx::PtxModule{std::move(joined), kernels.size(), exchangesRegisters};
 }

@@ -11,13 +11,13 @@
 // CHECK: .target sm_90a
 // CHECK: .address_size 64
 // CHECK: .extern .shared {{.*}} attnc_shared[];
-// CHECK-NOT: {{\.version|\.target|\.address_size|\.extern}}
+// CHECK-NOT: {{Generated|\.version|\.target|\.address_size|\.extern}}
 // CHECK: .entry two_tile_queries_to_99_entry(
 // CHECK: .reqntid 256
-// CHECK-NOT: {{\.version|\.target|\.address_size|\.extern}}
+// CHECK-NOT: {{Generated|\.version|\.target|\.address_size|\.extern}}
 // CHECK: .entry two_tile_queries_from_100_entry(
 // CHECK: .reqntid 384
-// CHECK-NOT: {{\.version|\.target|\.address_size|\.extern|\.entry}}
+// CHECK-NOT: {{Generated|\.version|\.target|\.address_size|\.extern|\.entry}}
 
 func.func @two(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
   %o = attn.forward %q, %k, %v
