@@ -18,6 +18,9 @@ static constexpr double infinity = std::numeric_limits<double>::infinity(), half
 static constexpr FunctionFacts rounding = {0.5, Trend::Rising}, function = {1}, wave = {1, Trend::Open, -1, 1};
 static constexpr FunctionFacts exponential = {1, Trend::Rising, 0, infinity, Approximation::Fine};
 static constexpr FunctionFacts logarithm = {1, Trend::Open, -infinity, infinity, Approximation::Fine};
+/// A reciprocal, and a dozen instructions of other units: those that refine the quotient, and a branch for numbers far
+/// from 1.
+static constexpr FunctionFacts quotient = {1};
 /// An exponential and a reciprocal. Its rounding errors reach results by the slope of a soft cap.
 static constexpr FunctionFacts tangent = {2, Trend::Rising, -1, 1, Approximation::Coarse, /*tolerance=*/3};
 
@@ -70,7 +73,7 @@ static constexpr RegionOp regionOps[] = {
     {"arith.addf", Floats, Floats, 0},
     {"arith.subf", Floats, Floats, 0},
     {"arith.mulf", Floats, Floats, 0},
-    {"arith.divf", Floats, Floats, 0},
+    {"arith.divf", Floats, Floats, 0, quotient},
     {"arith.remf", Singles, Singles, 0},
     {"arith.maximumf", Floats, Floats, 0},
     {"arith.minimumf", Floats, Floats, 0},

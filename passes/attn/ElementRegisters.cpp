@@ -12,12 +12,18 @@
 using namespace mlir;
 using namespace attnc::attn;
 
-/// Whether `region` holds functions that a unit of their own computes, or many instructions: exponentials, tanh and the
-/// like.
-static bool hasFunctions(Region &region) {
-  bool found = false;
-  region.walk([&](Operation *op) { found |= getFunctionFacts(op).work > 0; });
+SetVector<Operation *> attnc::attn::getOperationsOfPairs(Region &score) {
+  SetVector<Operation *> found;
+  if (!score.empty())
+    for (unsigned argument : {0U, 4U})
+      getForwardSlice(score.getArgument(argument), &found);
   return found;
+}
+
+/// Whether the score takes functions of each pair that a unit of their own computes, or many instructions:
+/// exponentials, tanh, quotients and the like.
+static bool hasFunctions(Region &score) {
+  return llvm::any_of(getOperationsOfPairs(score), [](Operation *op) { return getFunctionFacts(op).work > 0; });
 }
 
 bool attnc::attn::hasSlope(BackwardOp op) { return op.getCaptured().empty() && !op.getDerivative().empty(); }

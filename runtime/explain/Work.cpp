@@ -6,21 +6,16 @@
 #include "codegen/describe/Types.h"
 #include "dialect/attn/AttnOps.h"
 #include "dialect/attn/RegionOps.h"
-#include "mlir/Analysis/SliceAnalysis.h"
+#include "passes/attn/ElementRegisters.h"
 #include "llvm/Support/Format.h"
 
 using namespace attnc;
 using namespace attnc::explain;
 
-/// Functions of the score region, each about as much work as an exponential, that are computed for every pair: those of
-/// the logit or the key's position. What depends on the head or the query alone moves out of the loop over keys.
+/// Functions of the score region, each about as much work as an exponential, that are computed for every pair.
 static int64_t countFunctions(mlir::Region &score) {
-  if (score.empty())
-    return 0;
-  llvm::SetVector<mlir::Operation *> perPair;
-  for (unsigned argument : {0U, 4U})
-    mlir::getForwardSlice(score.getArgument(argument), &perPair);
-  return llvm::count_if(perPair, [](mlir::Operation *op) { return attn::getFunctionFacts(op).work >= 1; });
+  return llvm::count_if(attn::getOperationsOfPairs(score),
+                        [](mlir::Operation *op) { return attn::getFunctionFacts(op).work >= 1; });
 }
 
 Work explain::countWork(const attn::KernelFunction &kernel, const jit::Shapes &shapes, llvm::ArrayRef<MaskWork> masks) {

@@ -7,6 +7,10 @@
 // RUN: %{schedule} capped | FileCheck %s --check-prefixes=PLAIN
 // RUN: %{schedule} capped_sinks | FileCheck %s -DKEYS=128 -DSTAGES=2
 // RUN: %{schedule} cap_of_launch | FileCheck %s -DKEYS=128 -DSTAGES=2
+// RUN: %{schedule} quotient | FileCheck %s -DKEYS=128 -DSTAGES=2
+// RUN: %{schedule} quotient_128 | FileCheck %s -DKEYS=96 -DSTAGES=2
+// RUN: %{schedule} quotient_256 | FileCheck %s -DKEYS=48 -DSTAGES=2
+// RUN: %{schedule} quotient_of_launch | FileCheck %s --check-prefixes=PLAIN
 // RUN: %{schedule} bias | FileCheck %s --check-prefix=BIAS
 // RUN: %{schedule} bias_and_mask | FileCheck %s -DKEYS=64 -DSTAGES=4
 // RUN: %{schedule} wide_bias | FileCheck %s -DKEYS=96 -DSTAGES=2
@@ -30,6 +34,7 @@
 // LISTED: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, pipeline = #attn.roles<consumers = 2, {{[^>]*}}block_mask = true{{[^>]*}}>>)
 
 !d64 = tensor<?x?x2x64xbf16>
+!d128 = tensor<?x?x2x128xbf16>
 !d192 = tensor<?x?x2x192xbf16>
 !d256 = tensor<?x?x2x256xbf16>
 !bias = tensor<?x?x?x?xbf16>
@@ -67,6 +72,46 @@ func.func @cap_of_launch(%q: !d64, %k: !d64, %v: !d64, %cap: f32) -> !d64 {
   %o = attn.forward %q, %k, %v
     score (%s, %b, %h, %i, %j) {
       %x = attn.softcap %s, %cap
+      attn.yield %x : f32
+    } : (!d64, !d64, !d64) -> !d64
+  return %o : !d64
+}
+
+// A quotient takes a reciprocal of each element, and registers for what refines it.
+func.func @quotient(%q: !d64, %k: !d64, %v: !d64, %t: f32) -> !d64 {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %x = arith.divf %s, %t : f32
+      attn.yield %x : f32
+    } : (!d64, !d64, !d64) -> !d64
+  return %o : !d64
+}
+
+func.func @quotient_128(%q: !d128, %k: !d128, %v: !d128, %t: f32) -> !d128 {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %x = arith.divf %s, %t : f32
+      attn.yield %x : f32
+    } : (!d128, !d128, !d128) -> !d128
+  return %o : !d128
+}
+
+func.func @quotient_256(%q: !d256, %k: !d256, %v: !d256, %t: f32) -> !d256 {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %x = arith.divf %s, %t : f32
+      attn.yield %x : f32
+    } : (!d256, !d256, !d256) -> !d256
+  return %o : !d256
+}
+
+// One that is the same for all elements of a row is computed before the loop.
+func.func @quotient_of_launch(%q: !d64, %k: !d64, %v: !d64, %t: f32) -> !d64 {
+  %o = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %one = arith.constant 1.0 : f32
+      %r = arith.divf %one, %t : f32
+      %x = arith.mulf %s, %r : f32
       attn.yield %x : f32
     } : (!d64, !d64, !d64) -> !d64
   return %o : !d64
