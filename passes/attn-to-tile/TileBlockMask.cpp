@@ -7,80 +7,15 @@
 // "FlexAttention" (2024), section 4.2, lists blocks of masks so.
 //===----------------------------------------------------------------------===//
 
-#include "dialect/attn/PipelineFields.h"
+#include "passes/attn-to-tile/TileBlockMask.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
-#include "passes/attn-to-tile/TileBuilder.h"
 
 using namespace mlir;
 using namespace attnc;
 using namespace attnc::attn;
-
-bool attnc::attn::hasBlockMask(KernelOpInterface kernel, ScheduleAttr schedule) {
-  PipelineAttr pipeline = schedule.getPipeline();
-  return !kernel.getBlocks().empty() && pipeline && pipeline.getBlockMask();
-}
-
-/// Whether the block mask looks at areas of queries and keys.
-static bool looksAtAreas(KernelOpInterface kernel) {
-  auto isArea = [](LoadRangeOp range) {
-    auto isLong = [&](size_t dim) {
-      std::optional<Coordinate> coordinate = getIndexCoordinate(range, dim);
-      return coordinate == Coordinate::Query || coordinate == Coordinate::Key;
-    };
-    return llvm::count_if(llvm::seq<size_t>(range.getFirst().size()), isLong) > 1;
-  };
-  return kernel.getBlocks()
-      .walk([&](LoadRangeOp range) { return isArea(range) ? WalkResult::interrupt() : WalkResult::advance(); })
-      .wasInterrupted();
-}
-
-/// How a GPU runs the program. A block mask has no products; its warps overlap each other. Areas take memory's
-/// bandwidth, and as many warps as a block can have; rows take few loads, which more warps would only wait to prepare.
-PipelineAttr TileBuilder::programPipeline() const {
-  PipelineAttr pipeline = schedule.getPipeline();
-  if (kind == ProgramKind::Kernel || !pipeline)
-    return pipeline;
-  const int64_t warpgroups = looksAtAreas(kernel) ? 8 : 4;
-  PipelineFields fields;
-  fields.consumers = warpgroups;
-  fields.blockMask = true;
-  return fields.get(pipeline.getContext());
-}
-
-/// Whether the mask, as far as a block mask sees it, differs from head to head.
-bool TileBuilder::blockMaskKnowsHeads() {
-  constexpr unsigned head = 1; // of (batch, head, ...)
-  // An index into a single element tells nothing of the head. Indices follow the tensor; a range has them twice.
-  auto tells = [](OpOperand &use) {
-    if (!isa<LoadOp, LoadRangeOp>(use.getOwner()))
-      return true;
-    auto tensor = cast<RankedTensorType>(use.getOwner()->getOperand(0).getType());
-    return tensor.getDimSize((use.getOperandNumber() - 1) % tensor.getRank()) != 1;
-  };
-  auto uses = [&](Region &region) {
-    return !region.empty() && llvm::any_of(region.getArgument(head).getUses(), tells);
-  };
-  return uses(kernel.getBlocks()) || uses(kernel.getBounds());
-}
-
-/// One of the numbers in the tile's list.
-Value TileBuilder::loadCount(Value column) {
-  Value count =
-      memref::LoadOp::create(builder, loc, program.getWorkspaceView(stepsWorkspace), ValueRange{listRow, column});
-  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), count);
-}
-
-Value TileBuilder::buildColumnStep() {
-  return index(hasBlockMask(kernel, schedule) && kind == ProgramKind::Kernel ? 1 : getColumns());
-}
-
-Value TileBuilder::buildColumn(Value iv) {
-  return hasBlockMask(kernel, schedule) ? loadCount(add(iv, index(tile::BlockMaskOp::numCounts))) : iv;
-}
 
 namespace {
 
@@ -174,7 +109,7 @@ void attnc::attn::hoistInvariants(Operation *op) {
         [&](Operation *inner, Region *) { inner->moveBefore(op); });
 }
 
-void TileBuilder::buildBlockMask() {
+void TileBlockMask::buildBlockMask() {
   ColumnBounds bounds = buildBounds();
   BoundsWithoutData withoutData(builder);
   Value low = withoutData.find(bounds.low, /*above=*/false), high = withoutData.find(bounds.high, /*above=*/true);

@@ -5,9 +5,9 @@
 // element are visited in turn, so that each has one writer and sums come in one order.
 //===----------------------------------------------------------------------===//
 
+#include "passes/attn-to-tile/TileCapturedGradients.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "passes/attn-to-tile/TileBuilder.h"
 
 using namespace mlir;
 using namespace attnc;
@@ -18,20 +18,7 @@ static bool hasRows(const CapturedGradient &captured) {
   return captured.form != CapturedForm::Sums && captured.form != CapturedForm::Buckets;
 }
 
-/// Tiles that sum what a tile of queries reads of a table.
-int64_t TileBuilder::countBucketTiles() const {
-  return llvm::divideCeil(captured->countBuckets(), countBucketsOfTile());
-}
-
-/// The remainder of `rest` by `count`; the quotient is left.
-Value TileBuilder::takePlace(Value &rest, Value count) {
-  Value number = arith::RemUIOp::create(builder, loc, rest, count);
-  rest = arith::DivUIOp::create(builder, loc, rest, count);
-  return number;
-}
-
-/// Tiles of the tensor's own rows, heads and batch entries.
-AffineExpr TileBuilder::countCapturedTiles(SmallVectorImpl<int64_t> &sizes) {
+AffineExpr TileCapturedGradients::countCapturedTiles(SmallVectorImpl<int64_t> &sizes) {
   AffineExpr tiles = getAffineConstantExpr(1, loc.getContext());
   if (hasRows(*captured)) {
     Value tensor = capturedRows() == Coordinate::Query ? kernel.getQuery() : kernel.getKey();
@@ -45,7 +32,7 @@ AffineExpr TileBuilder::countCapturedTiles(SmallVectorImpl<int64_t> &sizes) {
   return tiles;
 }
 
-void TileBuilder::buildCapturedGeometry() {
+void TileCapturedGradients::buildCapturedGeometry() {
   Value rest = program.getTile(), live = index(1);
   auto take = [&](Value count) { return takePlace(rest, count); };
   geometry.row0 = index(0);
@@ -65,7 +52,7 @@ void TileBuilder::buildCapturedGeometry() {
   tile::LiveRowsOp::create(builder, loc, live);
 }
 
-Value TileBuilder::forSharers(Value initial, function_ref<Value(Value carried)> body) {
+Value TileCapturedGradients::forSharers(Value initial, function_ref<Value(Value carried)> body) {
   auto overRange = [&](Value end, Value carried, function_ref<Value(Value, Value)> inner) -> Value {
     auto loop = scf::ForOp::create(builder, loc, index(0), end, index(1), carried);
     OpBuilder::InsertionGuard guard(builder);
@@ -99,8 +86,7 @@ Value TileBuilder::forSharers(Value initial, function_ref<Value(Value carried)> 
   return result;
 }
 
-/// Indices of an element of the gradient of `of`, or of the tensor, for the head and batch entry at hand.
-SmallVector<Value> TileBuilder::capturedIndices(const CapturedGradient &of, Value query, Value key) {
+SmallVector<Value> TileCapturedGradients::capturedIndices(const CapturedGradient &of, Value query, Value key) {
   SmallVector<Value> indices;
   for (auto [dim, axis] : llvm::enumerate(of.axes())) {
     if ((axis ? of.dimAlong(*axis) : of.dimOfBuckets()) != dim) {
@@ -129,7 +115,7 @@ SmallVector<Value> TileBuilder::capturedIndices(const CapturedGradient &of, Valu
   return indices;
 }
 
-void TileBuilder::storeCapturedTile(Value tile, const CapturedGradient &of, Value first) {
+void TileCapturedGradients::storeCapturedTile(Value tile, const CapturedGradient &of, Value first) {
   Type element = getGradientType(of.tensor).getElementType();
   if (!element.isF32())
     tile = buildMap(tile, {}, {}, element,
@@ -140,7 +126,7 @@ void TileBuilder::storeCapturedTile(Value tile, const CapturedGradient &of, Valu
                           ValueRange{viewDim(view, axes[0]), viewDim(view, axes[1])}, axes, ArrayRef<int64_t>());
 }
 
-void TileBuilder::storeCapturedVector(Value vector) {
+void TileCapturedGradients::storeCapturedVector(Value vector) {
   Type element = getGradientType(captured->tensor).getElementType();
   if (!element.isF32())
     vector = arith::TruncFOp::create(builder, loc, rowType(element), vector);

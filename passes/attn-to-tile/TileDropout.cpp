@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "passes/attn-to-tile/TileDropout.h"
 #include "dialect/tile/Philox.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "passes/attn-to-tile/TileBuilder.h"
 #include <cmath>
 
 using namespace mlir;
@@ -16,8 +16,7 @@ using namespace attnc::attn;
 /// How many numbers an element may have.
 static constexpr int32_t countNumbers = 1 << 16;
 
-/// How many of them drop, as i32: the nearest to the probability, and of two the even one.
-Value TileBuilder::countDropped() {
+Value TileDropout::countDropped() {
   if (std::optional<APFloat> probability = kernel.getStaticDropout())
     return arith::ConstantIntOp::create(
         builder, loc, builder.getI32Type(),
@@ -26,13 +25,12 @@ Value TileBuilder::countDropped() {
   return arith::FPToSIOp::create(builder, loc, builder.getI32Type(), math::RoundEvenOp::create(builder, loc, count));
 }
 
-/// The least number that is kept. Where all are dropped one is not, but the factor is 0.
-Value TileBuilder::buildLeastKept() {
+Value TileDropout::buildLeastKept() {
   Value last = arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), countNumbers - 1);
   return arith::MinSIOp::create(builder, loc, countDropped(), last);
 }
 
-Value TileBuilder::buildKeptFactor() {
+Value TileDropout::buildKeptFactor() {
   if (!kernel.getSeed())
     return f32(1);
   Value all = arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), countNumbers), dropped = countDropped();
@@ -43,9 +41,7 @@ Value TileBuilder::buildKeptFactor() {
                                  arith::DivFOp::create(builder, loc, f32(countNumbers), kept).getResult());
 }
 
-/// Finds the seed, and where numbers of batch entries and heads begin. What lies in memory is read at the start of the
-/// program.
-void TileBuilder::loadSeed() {
+void TileDropout::loadSeed() {
   if (dropout.seed)
     return;
   Value given = lookup(kernel.getSeed());
@@ -71,7 +67,7 @@ void TileBuilder::loadSeed() {
   dropout.firstHead = loadIndex(3);
 }
 
-Value TileBuilder::buildNumbers(Value j) {
+Value TileDropout::buildNumbers(Value j) {
   if (!kernel.getSeed())
     return {};
   loadSeed();
@@ -83,7 +79,7 @@ Value TileBuilder::buildNumbers(Value j) {
                                 /*transposed=*/!ofQueries, /*again=*/false);
 }
 
-tile::SoftmaxOp TileBuilder::buildSoftmax(Value scores, Value max, Value sum, ExponentUnit unit, Value j, Value numbers,
+tile::SoftmaxOp TileDropout::buildSoftmax(Value scores, Value max, Value sum, ExponentUnit unit, Value j, Value numbers,
                                           Type element) {
   Value least = numbers ? buildLeastKept() : Value();
   auto softmax = tile::SoftmaxOp::create(builder, loc, scores, max, sum, geometry.row0, j, unit, element);
@@ -94,7 +90,7 @@ tile::SoftmaxOp TileBuilder::buildSoftmax(Value scores, Value max, Value sum, Ex
   return softmax;
 }
 
-Value TileBuilder::markDropped(Value tile, Value numbers) {
+Value TileDropout::markDropped(Value tile, Value numbers) {
   Value least = buildLeastKept();
   return buildMap({tile, numbers}, {}, {}, builder.getF32Type(), [&](ValueRange x) -> Value {
     Value isKept = tile::buildIsKept(builder, loc, x[1], least);
@@ -104,7 +100,7 @@ Value TileBuilder::markDropped(Value tile, Value numbers) {
   });
 }
 
-Value TileBuilder::buildDropout(Value tile, Value numbers, Type element) {
+Value TileDropout::buildDropout(Value tile, Value numbers, Type element) {
   auto convert = [&](Value x) -> Value {
     return element.isF32() ? x : arith::TruncFOp::create(builder, loc, element, x).getResult();
   };

@@ -1,21 +1,20 @@
-//===- TileElementwise.cpp - Score, mask and softmax of a tile --*- C++ -*-===//
+//===- TileElementwise.cpp - Score and mask of a tile -----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "passes/attn-to-tile/TileElementwise.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
-#include "passes/attn-to-tile/TileBuilder.h"
 #include <limits>
 
 using namespace mlir;
 using namespace attnc;
 using namespace attnc::attn;
 
-TileBuilder::ElementwiseOperands TileBuilder::gatherOperands(Region &region, Value j) {
+TileElementwise::ElementwiseOperands TileElementwise::gatherOperands(Region &region, Value j) {
   ElementwiseOperands operands;
   region.walk([&](LoadOp load) {
     switch (classify(load)) {
@@ -39,8 +38,7 @@ TileBuilder::ElementwiseOperands TileBuilder::gatherOperands(Region &region, Val
   return operands;
 }
 
-/// The entry block of an elementwise operation: elements of `leading`, of the operands, and the two coordinates.
-Block *TileBuilder::addElementwiseBody(Region &body, ValueRange leading, const ElementwiseOperands &operands) {
+Block *TileElementwise::addElementwiseBody(Region &body, ValueRange leading, const ElementwiseOperands &operands) {
   SmallVector<Type> types;
   for (ValueRange group : {leading, ValueRange(operands.tiles), ValueRange(operands.rows), ValueRange(operands.cols)})
     for (Value value : group)
@@ -50,8 +48,7 @@ Block *TileBuilder::addElementwiseBody(Region &body, ValueRange leading, const E
   return builder.createBlock(&body, {}, types, locs);
 }
 
-/// One element whose indices are computed: clamped to the tensor.
-Value TileBuilder::cloneComputedLoad(LoadOp load, IRMapping &mapping, Value i, Value j) {
+Value TileElementwise::cloneComputedLoad(LoadOp load, IRMapping &mapping, Value i, Value j) {
   Value view = lookup(load.getTensor());
   SmallVector<Value> indices;
   for (auto [dim, position] : llvm::enumerate(load.getIndices())) {
@@ -100,22 +97,19 @@ static bool isForwardDistance(Operation &op, KernelOpInterface kernel) {
          distance.getRhs() == score.getArguments().back() && masksUpToQuery(kernel);
 }
 
-/// Clones a score or mask region into the body of an elementwise operation; returns what it yields.
-/// The positions of query and key of an element in the body of an elementwise operation.
-std::pair<Value, Value> TileBuilder::buildPositions(Block *body) {
+std::pair<Value, Value> TileElementwise::buildPositions(Block *body) {
   Value row = *(body->args_end() - 2), column = body->getArguments().back();
   if (getRowAxis() == Coordinate::Query)
     return {row, column};
   return {add(column, geometry.shift), row};
 }
 
-/// The position of the tile's first row; columns count as rows of their tensors do (see `buildPositions`).
-Value TileBuilder::rowPosition() {
+Value TileElementwise::rowPosition() {
   return getRowAxis() == Coordinate::Query ? add(geometry.row0, geometry.shift) : geometry.row0;
 }
 
-SmallVector<Value> TileBuilder::cloneRegion(Region &region, Block *body, const ElementwiseOperands &operands,
-                                            ValueRange leading) {
+SmallVector<Value> TileElementwise::cloneRegion(Region &region, Block *body, const ElementwiseOperands &operands,
+                                                ValueRange leading) {
   IRMapping mapping(arguments);
   unsigned number = body->getNumArguments() - 2 - operands.tiles.size() - operands.rows.size() - operands.cols.size();
   for (ArrayRef<LoadOp> loads :
@@ -235,7 +229,7 @@ static SmallVector<Operation *> findSums(KernelOpInterface kernel) {
   return someOfKeys ? sums : SmallVector<Operation *>();
 }
 
-float TileBuilder::getScoreUnit() {
+float TileElementwise::getScoreUnit() {
   FloatAttr factor;
   if (arith::MulFOp product = findLastProduct(kernel)) {
     matchPattern(product.getRhs(), m_Constant(&factor));
@@ -282,14 +276,13 @@ static void divideTerm(OpBuilder &builder, OpOperand &term, float unit) {
   term.set(arith::MulFOp::create(builder, loc, other, factor));
 }
 
-Value TileBuilder::buildScale() {
+Value TileElementwise::buildScale() {
   return kernel.getScale() ? lookup(kernel.getScale()) : f32(kernel.getLiteralScale());
 }
 
-/// A map over `leading`, tiles of f32, and what `regions` capture; `body` writes what it gives for an element, values
-/// of the types `results`, and finds the elements of `leading` first among the arguments.
-tile::MapOp TileBuilder::buildElementMap(ArrayRef<Region *> regions, ValueRange leading, Value j, TypeRange results,
-                                         function_ref<SmallVector<Value>(Block *, const ElementwiseOperands &)> body) {
+tile::MapOp
+TileElementwise::buildElementMap(ArrayRef<Region *> regions, ValueRange leading, Value j, TypeRange results,
+                                 function_ref<SmallVector<Value>(Block *, const ElementwiseOperands &)> body) {
   OpBuilder::InsertionGuard guard(builder);
   ElementwiseOperands operands;
   for (Region *region : regions)
@@ -307,15 +300,14 @@ tile::MapOp TileBuilder::buildElementMap(ArrayRef<Region *> regions, ValueRange 
   return map;
 }
 
-/// The same for one region and one result.
-tile::MapOp TileBuilder::buildElementMap(Region &region, ValueRange leading, Value j,
-                                         function_ref<Value(Block *, const ElementwiseOperands &)> body) {
+tile::MapOp TileElementwise::buildElementMap(Region &region, ValueRange leading, Value j,
+                                             function_ref<Value(Block *, const ElementwiseOperands &)> body) {
   return buildElementMap(
       &region, leading, j, builder.getF32Type(),
       [&](Block *block, const ElementwiseOperands &operands) { return SmallVector<Value>{body(block, operands)}; });
 }
 
-Value TileBuilder::buildNaturalScore(Value scores, Value j) {
+Value TileElementwise::buildNaturalScore(Value scores, Value j) {
   Region &region = kernel.getScore();
   auto body = [&](Block *block, const ElementwiseOperands &operands) -> Value {
     Value logit = arith::MulFOp::create(builder, loc, block->getArgument(0), buildScale());
@@ -324,7 +316,7 @@ Value TileBuilder::buildNaturalScore(Value scores, Value j) {
   return buildElementMap(region, scores, j, body).getResult(0);
 }
 
-std::pair<Value, Value> TileBuilder::buildScoreAndSlope(Value scores, Value j) {
+std::pair<Value, Value> TileElementwise::buildScoreAndSlope(Value scores, Value j) {
   Region &score = kernel.getScore(), &derivative = *kernel.getDerivativeOrNull();
   auto body = [&](Block *block, const ElementwiseOperands &operands) {
     Value logit = arith::MulFOp::create(builder, loc, block->getArgument(0), buildScale());
@@ -336,7 +328,8 @@ std::pair<Value, Value> TileBuilder::buildScoreAndSlope(Value scores, Value j) {
   return {map.getResult(0), map.getResult(1)};
 }
 
-SmallVector<Value> TileBuilder::buildDerivatives(Value gradients, Value scores, Value j, ArrayRef<unsigned> wanted) {
+SmallVector<Value> TileElementwise::buildDerivatives(Value gradients, Value scores, Value j,
+                                                     ArrayRef<unsigned> wanted) {
   Region &region = *kernel.getDerivativeOrNull();
   // What has the gradient of the score itself needs no operation; a score that is the logit reads nothing.
   SmallVector<Value> results;
@@ -376,7 +369,7 @@ SmallVector<Value> TileBuilder::buildDerivatives(Value gradients, Value scores, 
   return results;
 }
 
-Value TileBuilder::buildScore(Value scores, Value j) {
+Value TileElementwise::buildScore(Value scores, Value j) {
   Region &region = kernel.getScore();
   auto body = [&](Block *block, const ElementwiseOperands &operands) -> Value {
     arith::MulFOp last = findLastProduct(kernel);
@@ -412,9 +405,7 @@ static bool isAtMostNext(Value bound, Value last) {
   return sum && sum.getLhs() == last && matchPattern(sum.getRhs(), m_Constant(&distance)) && distance.getInt() <= 1;
 }
 
-/// Whether the mask of a row that holds a query keeps no key past the last: it keeps none past the query's own
-/// position, and the last query stands at the last key. What other rows keep is never stored.
-bool TileBuilder::keepsExistingKeysOnly() {
+bool TileElementwise::keepsExistingKeysOnly() {
   if (kernel.getAlign() != Alignment::BottomRight || kernel.getQOffset() || kernel.getBounds().empty())
     return false;
   Block &bounds = kernel.getBounds().front();
@@ -423,7 +414,7 @@ bool TileBuilder::keepsExistingKeysOnly() {
   return isAtMostNext(bounds.getTerminator()->getOperand(high), bounds.getArgument(lastQuery));
 }
 
-Value TileBuilder::buildMask(Value scores, Value j, const ColumnBounds &bounds) {
+Value TileElementwise::buildMask(Value scores, Value j, const ColumnBounds &bounds) {
   Region &region = kernel.getMask();
   OpBuilder::InsertionGuard guard(builder);
   ElementwiseOperands operands = gatherOperands(region, j);
@@ -451,7 +442,7 @@ Value TileBuilder::buildMask(Value scores, Value j, const ColumnBounds &bounds) 
   return mask.getResult();
 }
 
-ColumnBounds TileBuilder::maskRows(ColumnBounds bounds) {
+ColumnBounds TileElementwise::maskRows(ColumnBounds bounds) {
   masksRows = true;
   Value end = add(geometry.row0, index(getRows()));
   Value whole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, end, getSide(getRowAxis()).count);
@@ -459,8 +450,8 @@ ColumnBounds TileBuilder::maskRows(ColumnBounds bounds) {
   return bounds;
 }
 
-SmallVector<Value> TileBuilder::buildMaps(ValueRange tiles, ValueRange rows, ValueRange columns, TypeRange elements,
-                                          function_ref<SmallVector<Value>(ValueRange elements)> body) {
+SmallVector<Value> TileElementwise::buildMaps(ValueRange tiles, ValueRange rows, ValueRange columns, TypeRange elements,
+                                              function_ref<SmallVector<Value>(ValueRange elements)> body) {
   OpBuilder::InsertionGuard guard(builder);
   ArrayRef<int64_t> shape = cast<VectorType>(tiles.front().getType()).getShape();
   auto types = llvm::map_to_vector(elements, [&](Type element) -> Type { return VectorType::get(shape, element); });
@@ -473,12 +464,12 @@ SmallVector<Value> TileBuilder::buildMaps(ValueRange tiles, ValueRange rows, Val
   return map.getResults();
 }
 
-Value TileBuilder::buildMap(ValueRange tiles, ValueRange rows, ValueRange columns, Type element,
-                            function_ref<Value(ValueRange elements)> body) {
+Value TileElementwise::buildMap(ValueRange tiles, ValueRange rows, ValueRange columns, Type element,
+                                function_ref<Value(ValueRange elements)> body) {
   return buildMaps(tiles, rows, columns, element, [&](ValueRange x) { return SmallVector<Value>{body(x)}; }).front();
 }
 
-Value TileBuilder::scaleRows(Value tile, Value rowFactors, Type element, bool mostlyOne, bool zeroDrops) {
+Value TileElementwise::scaleRows(Value tile, Value rowFactors, Type element, bool mostlyOne, bool zeroDrops) {
   OpBuilder::InsertionGuard guard(builder);
   auto type = VectorType::get(cast<VectorType>(tile.getType()).getShape(), element);
   auto map = tile::MapOp::create(builder, loc, TypeRange(type), ValueRange{tile}, ValueRange{rowFactors}, ValueRange{},

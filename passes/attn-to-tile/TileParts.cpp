@@ -5,8 +5,8 @@
 // rows in a workspace, and the program that combines them reads it there.
 //===----------------------------------------------------------------------===//
 
+#include "passes/attn-to-tile/TileParts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "passes/attn-to-tile/TileBuilder.h"
 
 using namespace mlir;
 using namespace attnc;
@@ -16,22 +16,9 @@ using namespace attnc::attn;
 /// go, in which it could have read as many.
 static constexpr int64_t leastKeysOfPart = 256;
 
-/// Columns of the output, or 0 where it is not wanted.
-int64_t TileBuilder::countOutputColumns() {
-  auto forward = cast<ForwardOp>(kernel.getOperation());
-  return isReturned(forward.getOut()) ? cast<RankedTensorType>(forward.getOut().getType()).getShape().back() : 0;
-}
+int64_t TileParts::countPartColumns() { return llvm::alignTo(countOutputColumns(), 4) + 4; }
 
-/// Columns of a row of the workspace: the output, and the numbers after it, in whole pieces of 16 bytes.
-int64_t TileBuilder::countPartColumns() { return llvm::alignTo(countOutputColumns(), 4) + 4; }
-
-/// Tiles of the output's columns in a program that combines parts.
-int64_t TileBuilder::countColumnTiles() {
-  return std::max<int64_t>(1, llvm::divideCeil(countOutputColumns(), getColumns()));
-}
-
-/// 1 where a launch of `tiles` tiles has several parts, else 0.
-AffineExpr TileBuilder::hasParts(AffineExpr tiles, AffineExpr keys) {
+AffineExpr TileParts::hasParts(AffineExpr tiles, AffineExpr keys) {
   if (schedule.getSplits())
     return getAffineConstantExpr(schedule.getSplits() > 1, loc.getContext());
   auto isPositive = [](AffineExpr count) { return count.ceilDiv(count + 1); };
@@ -40,24 +27,19 @@ AffineExpr TileBuilder::hasParts(AffineExpr tiles, AffineExpr keys) {
   return isPositive(most.floorDiv(tiles + 1)) * isPositive(keys.floorDiv(2 * leastKeysOfPart));
 }
 
-/// Keys that the number of parts goes by: those that a sequence stores, or where they are packed somewhat less than the
-/// mean, since there is one cumulative length more than sequences.
-AffineExpr TileBuilder::keysOfParts(SmallVectorImpl<int64_t> &sizes) {
+AffineExpr TileParts::keysOfParts(SmallVectorImpl<int64_t> &sizes) {
   AffineExpr stored = keyRows(sizes);
   return kernel.areKeysPacked() ? stored.floorDiv(sizeOf(kernel.getKeyOffsets(), 0, sizes)) : stored;
 }
 
-/// The same in a program.
-Value TileBuilder::countKeysOfParts() {
+Value TileParts::countKeysOfParts() {
   Value stored = countStored(Coordinate::Key, lookup(kernel.getKey()));
   if (!kernel.areKeysPacked())
     return stored;
   return arith::DivUIOp::create(builder, loc, stored, viewDim(lookup(kernel.getKeyOffsets()), 0));
 }
 
-/// Says how large the workspace is that holds the rows of each part, and how many tiles go over parts of the keys of
-/// `tiles` tiles, of `rows` queries, or are in the program that combines them.
-AffineExpr TileBuilder::setWorkspaceOfParts(AffineExpr tiles, AffineExpr rows, SmallVectorImpl<int64_t> &sizes) {
+AffineExpr TileParts::setWorkspaceOfParts(AffineExpr tiles, AffineExpr rows, SmallVectorImpl<int64_t> &sizes) {
   AffineExpr severalParts = hasParts(tiles, keysOfParts(sizes)), parts, rowsOfParts;
   if (int64_t splits = schedule.getSplits()) {
     parts = tiles * splits;
@@ -74,16 +56,7 @@ AffineExpr TileBuilder::setWorkspaceOfParts(AffineExpr tiles, AffineExpr rows, S
   return parts;
 }
 
-/// The number of tiles without their parts, at least 1: it divides.
-Value TileBuilder::countTiles() {
-  if (kernel.isPacked())
-    return mul(countSlots(), index(countHeadTiles()));
-  Value rows = viewDim(lookup(kernel.getQuery()), 1);
-  Value tilesOfHead = arith::CeilDivUIOp::create(builder, loc, rows, index(getExtent(Coordinate::Query)));
-  return greatest(mul(mul(tilesOfHead, viewDim(lookup(kernel.getQuery()), 0)), index(countHeadTiles())), index(1));
-}
-
-Value TileBuilder::countParts() {
+Value TileParts::countParts() {
   if (schedule.getSplits())
     return index(schedule.getSplits());
   Value ofBlocks = arith::DivUIOp::create(builder, loc, index(schedule.getSplitBlocks()), countTiles());
@@ -91,7 +64,7 @@ Value TileBuilder::countParts() {
   return greatest(least(ofBlocks, ofKeys), index(1));
 }
 
-ColumnBounds TileBuilder::takePart(ColumnBounds bounds) {
+ColumnBounds TileParts::takePart(ColumnBounds bounds) {
   if (!part)
     return bounds;
   Value step = index(getColumns());
@@ -108,21 +81,17 @@ ColumnBounds TileBuilder::takePart(ColumnBounds bounds) {
   return {low, within(bounds.fullLow), within(bounds.fullHigh), high, bounds.position};
 }
 
-Value TileBuilder::isFirstPart() {
+Value TileParts::isFirstPart() {
   return part ? arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, part, index(0)).getResult() : Value();
 }
 
-Value TileBuilder::isOnlyPart() {
+Value TileParts::isOnlyPart() {
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, countParts(), index(1));
 }
 
-Value TileBuilder::isPart() {
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, part, countParts());
-}
+Value TileParts::isPart() { return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, part, countParts()); }
 
-/// Where a part of the tile's rows has `column` in the workspace: parts, then batch entries, heads that share tiles,
-/// and rows of these. Packed sequences are one entry.
-SmallVector<Value> TileBuilder::partIndices(Value ofPart, Value column) {
+SmallVector<Value> TileParts::partIndices(Value ofPart, Value column) {
   Value queries = lookup(kernel.getQuery()), heads = index(getHeads()), entry = ofPart, row = geometry.row0, stored;
   if (kernel.isPacked()) {
     stored = viewDim(queries, 0);
@@ -136,43 +105,41 @@ SmallVector<Value> TileBuilder::partIndices(Value ofPart, Value column) {
   return {mul(add(mul(place, stored), row), heads), column};
 }
 
-/// The end of the tile's rows in the workspace that hold queries: those are all that is stored, and read.
-Value TileBuilder::endOfPartRows(Value first) {
+Value TileParts::endOfPartRows(Value first) {
   Value left = mul(sub(geometry.query.stored, geometry.row0), index(getHeads()));
   return add(first, least(left, index(getRows())));
 }
 
-/// The column of the workspace that has a number of a part's rows.
-Value TileBuilder::columnOf(PartNumber number) {
+Value TileParts::columnOf(PartNumber number) {
   return index(llvm::alignTo(countOutputColumns(), 4) + static_cast<int64_t>(number));
 }
 
-void TileBuilder::storePart(PartNumber number, Value rows) {
+void TileParts::storePart(PartNumber number, Value rows) {
   SmallVector<Value> indices = partIndices(part, columnOf(number));
   tile::StoreOp::create(builder, loc, rows, Value(), program.getWorkspaceView(partsWorkspace), indices,
                         endOfPartRows(indices[0]), ArrayRef<int64_t>{0}, ArrayRef<int64_t>());
 }
 
-void TileBuilder::storePart(Value tile) {
+void TileParts::storePart(Value tile) {
   SmallVector<Value> indices = partIndices(part, index(0));
   tile::StoreOp::create(builder, loc, tile, Value(), program.getWorkspaceView(partsWorkspace), indices,
                         ValueRange{endOfPartRows(indices[0]), index(countOutputColumns())}, ArrayRef<int64_t>{0, 1},
                         ArrayRef<int64_t>());
 }
 
-Value TileBuilder::loadPart(PartNumber number, Value ofPart) {
+Value TileParts::loadPart(PartNumber number, Value ofPart) {
   SmallVector<Value> indices = partIndices(ofPart, columnOf(number));
   return tile::LoadOp::create(builder, loc, rowType(builder.getF32Type()), program.getWorkspaceView(partsWorkspace),
                               indices, endOfPartRows(indices[0]), ArrayRef<int64_t>{0}, ArrayRef<int64_t>());
 }
 
-Value TileBuilder::loadPart(Value ofPart) {
+Value TileParts::loadPart(Value ofPart) {
   SmallVector<Value> indices = partIndices(ofPart, firstColumn);
   return tile::LoadOp::create(
       builder, loc, tileType(getColumns(), builder.getF32Type()), program.getWorkspaceView(partsWorkspace), indices,
       ValueRange{endOfPartRows(indices[0]), index(countOutputColumns())}, ArrayRef<int64_t>{0, 1}, ArrayRef<int64_t>());
 }
 
-Value TileBuilder::hasFirstColumns() {
+Value TileParts::hasFirstColumns() {
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, firstColumn, index(0));
 }

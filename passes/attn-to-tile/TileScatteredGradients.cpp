@@ -5,9 +5,9 @@
 // f32 in a workspace, laid out like the tensor, to which each element of a tile adds what it has read.
 //===----------------------------------------------------------------------===//
 
+#include "passes/attn-to-tile/TileScatteredGradients.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "passes/attn-to-tile/TileBuilder.h"
 
 using namespace mlir;
 using namespace attnc;
@@ -23,12 +23,12 @@ static unsigned findRowDim(const CapturedGradient &captured) {
   return found;
 }
 
-AffineExpr TileBuilder::sizeOfDim(Value tensor, int64_t dim, SmallVectorImpl<int64_t> &sizes) {
+AffineExpr TileScatteredGradients::sizeOfDim(Value tensor, int64_t dim, SmallVectorImpl<int64_t> &sizes) {
   int64_t size = cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
   return ShapedType::isDynamic(size) ? sizeOf(tensor, dim, sizes) : getAffineConstantExpr(size, loc.getContext());
 }
 
-AffineExpr TileBuilder::countScatteredTiles(SmallVectorImpl<int64_t> &sizes) {
+AffineExpr TileScatteredGradients::countScatteredTiles(SmallVectorImpl<int64_t> &sizes) {
   unsigned rowDim = findRowDim(*captured);
   AffineExpr tiles = sizeOfDim(captured->tensor, rowDim, sizes).ceilDiv(getRows());
   for (unsigned dim : captured->indexedDims())
@@ -37,7 +37,7 @@ AffineExpr TileBuilder::countScatteredTiles(SmallVectorImpl<int64_t> &sizes) {
   return tiles;
 }
 
-SmallVector<CapturedGradient> TileBuilder::listScattered() {
+SmallVector<CapturedGradient> TileScatteredGradients::listScattered() {
   return getCapturedGradients(cast<BackwardOp>(kernel.getOperation()), {CapturedForm::Scattered});
 }
 
@@ -45,8 +45,7 @@ std::string attnc::attn::scatteredWorkspace(const CapturedGradient &of) {
   return "scattered" + std::to_string(of.number);
 }
 
-/// Says how large the sums of scattered gradients are, which have as many elements as the tensors.
-void TileBuilder::setScatteredWorkspaces(SmallVectorImpl<int64_t> &sizes) {
+void TileScatteredGradients::setScatteredWorkspaces(SmallVectorImpl<int64_t> &sizes) {
   constexpr int64_t columns = 256;
   for (const CapturedGradient &of : listScattered()) {
     AffineExpr elements = getAffineConstantExpr(1, loc.getContext());
@@ -56,8 +55,7 @@ void TileBuilder::setScatteredWorkspaces(SmallVectorImpl<int64_t> &sizes) {
   }
 }
 
-/// The sums of `of` as a view with the sizes of the tensor.
-Value TileBuilder::scatteredSums(const CapturedGradient &of) {
+Value TileScatteredGradients::scatteredSums(const CapturedGradient &of) {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(of.tensor.getType()).getShape();
   SmallVector<OpFoldResult> sizes, strides(shape.size(), builder.getIndexAttr(1));
   SmallVector<int64_t> layout(shape.size(), 1);
@@ -84,7 +82,7 @@ Value TileBuilder::scatteredSums(const CapturedGradient &of) {
                                            builder.getIndexAttr(0), sizes, strides);
 }
 
-void TileBuilder::buildScatteredGeometry() {
+void TileScatteredGradients::buildScatteredGeometry() {
   Value tensor = lookup(captured->tensor), rest = program.getTile();
   unsigned rowDim = findRowDim(*captured);
   scatteredIndices.assign(captured->axes().size(), index(0));
@@ -95,20 +93,20 @@ void TileBuilder::buildScatteredGeometry() {
   tile::LiveRowsOp::create(builder, loc, least(sub(size, first), extent));
 }
 
-void TileBuilder::storeScatteredSums(Value vector) {
+void TileScatteredGradients::storeScatteredSums(Value vector) {
   unsigned rowDim = findRowDim(*captured);
   tile::StoreOp::create(builder, loc, vector, Value(), scatteredSums(*captured), scatteredIndices,
                         viewDim(lookup(captured->tensor), rowDim), ArrayRef<int64_t>{rowDim}, ArrayRef<int64_t>());
 }
 
-Value TileBuilder::loadScatteredSums() {
+Value TileScatteredGradients::loadScatteredSums() {
   unsigned rowDim = findRowDim(*captured);
   return tile::LoadOp::create(builder, loc, rowType(builder.getF32Type()), scatteredSums(*captured), scatteredIndices,
                               viewDim(lookup(captured->tensor), rowDim), ArrayRef<int64_t>{rowDim},
                               ArrayRef<int64_t>());
 }
 
-void TileBuilder::storeScattered(Value vector) {
+void TileScatteredGradients::storeScattered(Value vector) {
   Type element = getGradientType(captured->tensor).getElementType();
   if (!element.isF32())
     vector = arith::TruncFOp::create(builder, loc, rowType(element), vector);
@@ -118,9 +116,7 @@ void TileBuilder::storeScattered(Value vector) {
                           ArrayRef<int64_t>{rowDim}, ArrayRef<int64_t>());
 }
 
-/// Where each element of a tile of queries, whose first key is `first`, stands along queries or keys as they are
-/// stored: a tile of i32.
-Value TileBuilder::buildPlaces(Coordinate axis, Value first) {
+Value TileScatteredGradients::buildPlaces(Coordinate axis, Value first) {
   OpBuilder::InsertionGuard guard(builder);
   auto type = VectorType::get({getRows(), getColumns()}, builder.getI32Type());
   auto map = tile::MapOp::create(builder, loc, TypeRange(type), ValueRange(), ValueRange(), ValueRange(),
@@ -132,8 +128,8 @@ Value TileBuilder::buildPlaces(Coordinate axis, Value first) {
   return map.getResult(0);
 }
 
-void TileBuilder::scatterCaptured(Value tile, const CapturedGradient &of, const Axes &read, ValueRange computed,
-                                  Value first) {
+void TileScatteredGradients::scatterCaptured(Value tile, const CapturedGradient &of, const Axes &read,
+                                             ValueRange computed, Value first) {
   Type i32 = builder.getI32Type();
   RankedTensorType type = getGradientType(of.tensor);
   SmallVector<Value> places, indices(read.size(), index(0));

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "passes/attn-to-tile/TileSteps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "passes/attn-to-tile/TileBuilder.h"
 
 using namespace mlir;
 using namespace attnc;
@@ -21,8 +21,8 @@ static void setInsertionPointToOpenEnd(OpBuilder &builder, Block *block) {
   builder.setInsertionPointToEnd(block);
 }
 
-SmallVector<Value> TileBuilder::buildBranch(TypeRange types, Value condition, function_ref<SmallVector<Value>()> then,
-                                            function_ref<SmallVector<Value>()> otherwise) {
+SmallVector<Value> TileSteps::buildBranch(TypeRange types, Value condition, function_ref<SmallVector<Value>()> then,
+                                          function_ref<SmallVector<Value>()> otherwise) {
   auto branch = scf::IfOp::create(builder, loc, types, condition, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   setInsertionPointToOpenEnd(builder, branch.thenBlock());
@@ -32,8 +32,8 @@ SmallVector<Value> TileBuilder::buildBranch(TypeRange types, Value condition, fu
   return SmallVector<Value>(branch.getResults());
 }
 
-scf::ForOp TileBuilder::buildLoop(Value low, Value high, int64_t step, ValueRange initial,
-                                  function_ref<SmallVector<Value>(Value iv, ValueRange state)> body) {
+scf::ForOp TileSteps::buildLoop(Value low, Value high, int64_t step, ValueRange initial,
+                                function_ref<SmallVector<Value>(Value iv, ValueRange state)> body) {
   auto loop = scf::ForOp::create(builder, loc, low, high, index(step), initial);
   OpBuilder::InsertionGuard guard(builder);
   setInsertionPointToOpenEnd(builder, loop.getBody());
@@ -41,7 +41,7 @@ scf::ForOp TileBuilder::buildLoop(Value low, Value high, int64_t step, ValueRang
   return loop;
 }
 
-void TileBuilder::setOverlap(scf::ForOp loop) {
+void TileSteps::setOverlap(scf::ForOp loop) {
   PipelineAttr pipeline = schedule.getPipeline();
   if (!pipeline || pipeline.getStaging() != Staging::Tma)
     return;
@@ -65,7 +65,7 @@ void TileBuilder::setOverlap(scf::ForOp loop) {
   }
 }
 
-SmallVector<Value> TileBuilder::overColumns(ValueRange initial, const ColumnBounds &bounds, StepBody body) {
+SmallVector<Value> TileSteps::overColumns(ValueRange initial, const ColumnBounds &bounds, StepBody body) {
   if (hasBlockMask(kernel, schedule))
     return overPlaces(initial, bounds, [&](Value place) { return buildColumn(place); }, body);
   if (looksAtSteps())
@@ -77,9 +77,8 @@ SmallVector<Value> TileBuilder::overColumns(ValueRange initial, const ColumnBoun
   return SmallVector<Value>(loop.getResults());
 }
 
-/// The loop over places: `columnOf` gives the first column of one.
-SmallVector<Value> TileBuilder::overPlaces(ValueRange initial, ColumnBounds places,
-                                           function_ref<Value(Value place)> columnOf, StepBody body) {
+SmallVector<Value> TileSteps::overPlaces(ValueRange initial, ColumnBounds places,
+                                         function_ref<Value(Value place)> columnOf, StepBody body) {
   scf::ForOp loop = buildLoop(places.low, places.high, /*step=*/1, initial, [&](Value place, ValueRange state) {
     places.position = place;
     return body({columnOf(place), places, /*masked=*/true}, state);
@@ -88,12 +87,11 @@ SmallVector<Value> TileBuilder::overPlaces(ValueRange initial, ColumnBounds plac
   return SmallVector<Value>(loop.getResults());
 }
 
-/// Whether data decides about steps, and no block mask has listed them.
-bool TileBuilder::looksAtSteps() { return !kernel.getBlocks().empty() && !hasBlockMask(kernel, schedule); }
+bool TileSteps::looksAtSteps() { return !kernel.getBlocks().empty() && !hasBlockMask(kernel, schedule); }
 
-bool TileBuilder::mayJoinHeads() { return !looksAtSteps() && !readsCoordinate(kernel, Coordinate::Head); }
+bool TileSteps::mayJoinHeads() { return !looksAtSteps() && !readsCoordinate(kernel, Coordinate::Head); }
 
-SmallVector<Value> TileBuilder::overColumnsOfHeads(ValueRange initial, const ColumnBounds &bounds, StepBody body) {
+SmallVector<Value> TileSteps::overColumnsOfHeads(ValueRange initial, const ColumnBounds &bounds, StepBody body) {
   bool listed = hasBlockMask(kernel, schedule);
   Value group = index(kernel.getQueryHeads() / kernel.getKeyHeads()), columns = index(getColumns());
   auto divide = [&](Value a, Value b) -> Value { return arith::DivUIOp::create(builder, loc, a, b); };
@@ -116,8 +114,7 @@ SmallVector<Value> TileBuilder::overColumnsOfHeads(ValueRange initial, const Col
   return results;
 }
 
-/// The loop where each step is looked at, or several together.
-SmallVector<Value> TileBuilder::overStretches(ValueRange initial, const ColumnBounds &bounds, StepBody body) {
+SmallVector<Value> TileSteps::overStretches(ValueRange initial, const ColumnBounds &bounds, StepBody body) {
   auto asDecided = [&](Value first, ValueRange state) {
     return buildStep(first, state, [&](bool masked) { return body({first, bounds, masked}, state); });
   };
@@ -147,8 +144,8 @@ SmallVector<Value> TileBuilder::overStretches(ValueRange initial, const ColumnBo
   return SmallVector<Value>(loop.getResults());
 }
 
-SmallVector<Value> TileBuilder::buildStep(Value first, ValueRange state,
-                                          function_ref<SmallVector<Value>(bool masked)> step) {
+SmallVector<Value> TileSteps::buildStep(Value first, ValueRange state,
+                                        function_ref<SmallVector<Value>(bool masked)> step) {
   if (!looksAtSteps())
     return step(/*masked=*/true);
   auto [some, all] = buildBlock(first, getColumns());
