@@ -16,6 +16,9 @@ struct Kind {
   Place place;
 };
 
+/// Not asked of the compiler's backends: the library without the compiler has none, and launches images all the same.
+/// Which kinds it launches is a fact of what is linked into it, and images tell their kind by name. PlaceTest holds the
+/// list to the backends that are attnc's own.
 constexpr Kind kinds[] = {{hostTarget, Place::Host}, {gpuTarget, Place::Gpu}, {"nvrtc", Place::Gpu}};
 
 } // namespace

@@ -95,8 +95,11 @@ llvm_config.with_environment("PATH", cuda_bins, append_path=True)
 llvm_config.with_environment("PATH", os.path.join(config.attnc_source_dir, ".venv/bin"), append_path=True)
 nvrtc_places = [os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), lib) for lib in ("lib64", "lib")]
 nvrtc_places += glob.glob(os.path.join(config.attnc_source_dir, ".venv/lib/python3*/site-packages/nvidia/*/lib"))
-if any(glob.glob(os.path.join(place, "libnvrtc.so.1[23]")) for place in nvrtc_places):
+nvrtc_files = [file for place in nvrtc_places for file in glob.glob(os.path.join(place, "libnvrtc.so.1[23]"))]
+if nvrtc_files:
     config.available_features.add("nvrtc")
+    config.substitutions.append(("%nvrtc_folder", os.path.dirname(nvrtc_files[0])))
+    config.substitutions.append(("%nvrtc_file", os.path.basename(nvrtc_files[0])))
 for tool in ("ptxas", "nvdisasm"):
     if lit.util.which(tool, config.environment["PATH"]):
         config.available_features.add(tool)
