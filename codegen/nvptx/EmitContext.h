@@ -84,7 +84,7 @@ public:
   EmitContext(mlir::OpBuilder &builder, mlir::Location loc, KernelAbi &abi, tile::ProgramOp program)
       : ptx(builder, loc), abi(abi), pipeline(program.getPipelineAttr()),
         warpgroupRows(static_cast<int64_t>(program.getPanel())),
-        rowsOfThread(warpgroupRows * lanesOfRow / warpgroupThreads), sharesTiles(tile::sharesTiles(program)) {}
+        rowsOfThread(warpgroupRows * lanesOfRow / warpgroupThreads) {}
 
   /// Which of the thread's rows an element is in.
   int64_t threadRowOf(int64_t element) const { return element / 2 % rowsOfThread; }
@@ -160,7 +160,6 @@ public:
   KernelAbi &abi;
   attn::PipelineAttr pipeline;
   int64_t warpgroupRows, rowsOfThread; ///< of a tile, that a warpgroup and a thread have part of
-  bool sharesTiles;                    ///< consumers do: their registers are short
   Place place;
   int64_t firstConsumer = 0; ///< warpgroups of consumers whose roles stand before this one
   bool wholeWarp = false;    ///< a warp runs a role's code where one thread would do, to share its loads

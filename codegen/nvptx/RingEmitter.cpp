@@ -34,17 +34,8 @@ static bool readsPages(tile::ProgramOp program) {
       .wasInterrupted();
 }
 
-/// Whether `program` has a loop inside of another one.
-static bool hasNestedLoops(tile::ProgramOp program) {
-  return program
-      ->walk([](scf::ForOp loop) {
-        return loop->getParentOfType<scf::ForOp>() ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 RingEmitter::RingEmitter(EmitContext &context, Value base, tile::ProgramOp program)
-    : context(context), base(base), nestsLoops(hasNestedLoops(program)) {
+    : context(context), base(base), hasUniformStages(program->hasAttr(tile::uniformStagesAttrName)) {
   Ptx &ptx = context.ptx;
   auto variable = [&](int64_t initial = 0) {
     Value address = context.localArray(ptx.b.getI32Type(), 1);
@@ -284,11 +275,9 @@ void RingEmitter::setSharedTile(const State &state, Value stage, Value shared) {
     context.sharedTiles[shared] = tile;
     return;
   }
-  // Stages that cross the edges of several loops are in no uniform register, and their descriptors would take more of
-  // the others than they do.
-  if (nestsLoops)
+  if (hasUniformStages)
     stage = ptx.uniform(stage);
-  auto asUniform = [&](Value descriptor) { return nestsLoops ? descriptor : ptx.uniform(descriptor); };
+  auto asUniform = [&](Value descriptor) { return hasUniformStages ? descriptor : ptx.uniform(descriptor); };
   // Descriptors count 16 bytes; stages follow each other, so that a descriptor takes one multiplication and addition.
   Value first = ptx.shiftRight(ptx.bitAnd(ptx.add(base, *ring.getOffset()), 0x3ffff), 4);
   Value start = ptx.add(first, ptx.mul(stage, layout.bytes() / 16));

@@ -73,7 +73,7 @@ private:
 
   EmitContext &context;
   mlir::Value base;
-  bool nestsLoops; ///< the program has a loop inside of another one
+  bool hasUniformStages; ///< stages are in uniform registers, not descriptors
   llvm::DenseMap<mlir::Value, State> states;
   Pages pages; ///< null where rows lie in none
 };

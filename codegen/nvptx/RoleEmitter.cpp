@@ -206,9 +206,8 @@ LogicalResult RoleEmitter::emitEach(tile::PersistentOp each) {
   scf::ConditionOp::create(b, loc, ptx.less(tile, count), tile);
   b.createBlock(&loop.getAfter(), {}, i32, loc);
   tile = loop.getAfterArguments()[0];
-  // A reduction gives a uniform register, where a shuffle does not: what the number decides stays in such registers
-  // across the loops of the tile.
-  if (receives && (produces || context.sharesTiles))
+  // A reduction gives a uniform register, where a shuffle does not.
+  if (receives && each->hasAttr(tile::uniformNumberAttrName))
     tile = ptx.minOverLanes(tile);
   context.scalars[each.getTile()] = tile;
   if (failed(emitBlock(each.getBody().front())))

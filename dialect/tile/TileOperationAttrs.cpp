@@ -11,7 +11,8 @@ using namespace attnc::tile;
 /// Attributes that say all by being there.
 static constexpr llvm::StringLiteral units[] = {
     weightAttrName, guardedAttrName,   nonpositiveAttrName, approximateMathAttrName, rowShiftAttrName,
-    byRowAttrName,  upToQueryAttrName, loadAheadAttrName,   predicatedAttrName,
+    byRowAttrName,  upToQueryAttrName, loadAheadAttrName,   predicatedAttrName,      uniformStagesAttrName,
+    uniformNumberAttrName,
 };
 
 /// Numbers from 0 on, and from 1 on.

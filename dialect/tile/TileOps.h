@@ -100,6 +100,14 @@ inline constexpr llvm::StringLiteral predicatedAttrName = "tile.predicated";
 /// as many as this leaves; where it is absent, the assembler decides. An i64, PTX's `.minnctapersm`.
 inline constexpr llvm::StringLiteral minBlocksAttrName = "tile.min_blocks";
 
+/// On a `tile.program` with roles: stages of rings go to uniform registers by a shuffle; else the descriptors made of
+/// them do. A unit attribute.
+inline constexpr llvm::StringLiteral uniformStagesAttrName = "tile.uniform_stages";
+
+/// On a `tile.persistent` that receives numbers of tiles: they go to uniform registers by a reduction, and what they
+/// decide stays there across the loops of the tile. A unit attribute.
+inline constexpr llvm::StringLiteral uniformNumberAttrName = "tile.uniform_number";
+
 /// How the rows of a tile fall on a view, where several share an index: row r is r / size along the axis of rows, and
 /// r % size along `dimension`.
 struct RowGroup {

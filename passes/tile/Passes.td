@@ -418,6 +418,28 @@ def TilePredicateLoads : Pass<"tile-predicate-loads", "::attnc::tile::ProgramOp"
   let statistics = [Statistic<"numPredicated", "predicated", "Loads that go without branches">];
 }
 
+def TileChooseUniform : Pass<"tile-choose-uniform", "::attnc::tile::ProgramOp"> {
+  let summary = "Chooses what roles hold in uniform registers";
+  let description = [{
+    Of programs with roles. What a warp reads from shared memory is in each lane's register, though it is the same in all, until
+    a shuffle or a reduction moves it to a uniform one:
+
+    - products want their descriptors there. Stages that cross the edges of several loops are in no uniform register, and
+      descriptors would take more of the others than stages do: where loops are nested, stages go there
+      (`tile.uniform_stages`), else descriptors;
+    - numbers of tiles, and places, bounds and stages that follow from them, where a producer receives them, or consumers
+      whose registers are short, since they share tiles (`tile.uniform_number`).
+
+    Example:
+
+    ```mlir
+    tile.persistent from %tiles : !tile.ring<2 x index> {
+    ^bb0(%tile: index):
+    } {tile.uniform_number}
+    ```
+  }];
+}
+
 def TileBoundLaunch : Pass<"tile-bound-launch", "::attnc::tile::ProgramOp"> {
   let summary = "Decides where a multiprocessor has one block at a time";
   let description = [{
