@@ -47,8 +47,8 @@ static LogicalResult checkRegisters(KernelOpInterface kernel, ScheduleAttr sched
   PipelineAttr pipeline = schedule.getPipeline();
   if (failed(checkRegistersOfRoles(kernel, pipeline, target)))
     return failure();
-  int64_t threads = (pipeline.getConsumers() + 1) * warpgroupThreads;
-  int64_t atStart = getRegistersAtStart(target, pipeline.getConsumers() + 1);
+  int64_t threads = pipeline.countWarpgroups() * warpgroupThreads;
+  int64_t atStart = getRegistersAtStart(target, pipeline.countWarpgroups());
   // What ptxas asks for: addresses and the like, and a left operand where that is not in shared memory.
   constexpr int64_t besideColumns = 26, leftOperand = 4;
   auto check = [&](StringRef what, int64_t columns, int64_t others) -> LogicalResult {

@@ -39,6 +39,9 @@ Agent::Progress Agent::synchronize(const Instruction &instruction) {
 
 /// Whether all who get it have given back the next buffer of `ring`, or never had it.
 bool Agent::isFree(const Ring &ring) const {
+  // Of a program with roles, nobody gives back what nobody gets; without roles, barriers say that all have read it.
+  if (role && ring.readers.empty())
+    return put(ring) < static_cast<int64_t>(ring.stages.size());
   return llvm::all_of(ring.readers, [&](Agent *reader) {
     return reader->released(ring) > put(ring) - static_cast<int64_t>(ring.stages.size());
   });

@@ -135,7 +135,7 @@ def Attn_GradientStepsAttr : AttrDef<Attn_Dialect, "GradientSteps"> {
       the step before that accumulate; with `sums_late`, products accumulate a step late, under what becomes of the next
       logits; with `scores_ahead`, the product of queries and keys alone starts a step ahead, after the last products of
       the step before and under what leaves for memory. All keep operands for two steps, and want two buffers of each.
-      Of a program of all three gradients the product for those of queries is a step late: with `queries_first` it starts
+      Of a program of all three gradients without a reducer the product for those of queries is a step late: with `queries_first` it starts
       ahead of the other products, under the exponentials, which takes registers, and the product of queries and keys
       starts ahead as with `scores_ahead`; else it starts behind the elements.
     - `reducer_registers`: of a program of all three gradients, registers of a thread of one more warpgroup, the reducer, which
@@ -158,7 +158,8 @@ def Attn_RolesAttr : AttrDef<Attn_Dialect, "Roles", [Attn_PipelineAttr]> {
     A producer warpgroup has the Tensor Memory Accelerator (TMA) bring operands, and consumers compute products of warpgroups
     (warp specialization).
 
-    - `consumers`: warpgroups that compute, each `query_tile / consumers` rows. One more loads.
+    - `consumers`: warpgroups that compute, each `query_tile / consumers` rows. One more loads, and with `reducer_registers`
+      one more adds up gradients of queries.
     - `stages`, `query_stages`: buffers of the rings of keys and of values, and of queries; of a backward, of the columns
       of its steps, and of the rows of its tiles. With `query_stages = 0`, rows stay in registers.
     - `producer_registers`, `consumer_registers`: registers of a thread of each role.

@@ -47,24 +47,59 @@ static LogicalResult verifyAwait(AwaitOp await) {
   return success();
 }
 
-/// Consumers are those of the pipeline, and each gives back what it gets, if any does.
-static LogicalResult verifyConsumers(ProgramOp program) {
+/// What a ring wants of its program: all consumers give it back, if any does, and what consumers share goes to
+/// somebody.
+static LogicalResult verifyRing(RingOp ring, int64_t consumers) {
+  int64_t readers = countReaders(ring, RoleKind::Consumer);
+  if (readers != 0 && readers != consumers)
+    return ring.emitOpError() << "expected all " << consumers
+                              << " warpgroups of consumers to give back its buffers, got " << readers;
+  if (consumers != 0 && isFilledByConsumers(ring) && llvm::none_of(ring->getUsers(), llvm::IsaPred<GetOp>))
+    return ring.emitOpError("expected a role that gets what consumers share");
+  return success();
+}
+
+/// Roles are those of the pipeline: so many warpgroups of consumers, and one reducer or none, with its registers.
+static LogicalResult verifyRoles(ProgramOp program) {
   int64_t consumers = 0;
   RoleOp last;
-  for (auto role : program.getBody().getOps<RoleOp>())
-    if (role.getKind() == RoleKind::Consumer) {
-      consumers += static_cast<int64_t>(role.getWarpgroups());
-      last = role;
-    }
+  SmallVector<RoleOp> reducers;
+  for (auto role : program.getBody().getOps<RoleOp>()) {
+    if (role.getKind() == RoleKind::Reducer)
+      reducers.push_back(role);
+    if (role.getKind() != RoleKind::Consumer)
+      continue;
+    consumers += static_cast<int64_t>(role.getWarpgroups());
+    last = role;
+  }
   auto pipeline = program.getPipelineAttr();
   if (last && pipeline && consumers != pipeline.getConsumers())
     return last.emitOpError() << "expected " << pipeline.getConsumers()
                               << " warpgroups of consumers in all, as the pipeline has, got " << consumers;
+  for (auto [number, role] : llvm::enumerate(reducers)) {
+    int64_t registers = pipeline ? pipeline.getReducerRegisters() : 0;
+    if (number > 0 || role.getWarpgroups() != 1 || static_cast<int64_t>(role.getRegisters()) != registers)
+      return role.emitOpError()
+             << "expected one reducer of one warpgroup with the 'reducer_registers' of the pipeline, " << registers
+             << ", got " << role.getWarpgroups() << " with " << role.getRegisters();
+  }
   for (auto ring : program.getBody().getOps<RingOp>())
-    if (int64_t readers = countReaders(ring, RoleKind::Consumer); readers != 0 && readers != consumers)
-      return ring.emitOpError() << "expected all " << consumers
-                                << " warpgroups of consumers to give back its buffers, got " << readers;
+    if (failed(verifyRing(ring, consumers)))
+      return failure();
   return success();
+}
+
+/// Who may do what: producers fill rings from memory, and consumers share what they compute and take turns.
+static LogicalResult verifyOfRole(Operation *op) {
+  auto role = op->getParentOfType<RoleOp>();
+  bool isOfProducer = isa<PutOp>(op), isOfConsumer = isa<ShareOp, PostOp, PingPongOp>(op);
+  if (!role || (!isOfProducer && !isOfConsumer))
+    return success();
+  RoleKind kind = isOfProducer ? RoleKind::Producer : RoleKind::Consumer;
+  if (role.getKind() == kind)
+    return success();
+  return op->emitOpError() << "expected to be in a " << stringifyRoleKind(kind) << ", not in a "
+                           << stringifyRoleKind(role.getKind());
 }
 
 /// No vector has the elements of another in another shape: those of rows would be columns'.
@@ -92,7 +127,7 @@ LogicalResult ProgramOp::verifyRegions() {
       return take.emitOpError() << "expected a 'tile.share' of " << take.getShared().getType().getTile();
     if (auto post = dyn_cast<PostOp>(op); post && !llvm::any_of(post.getRing().getUsers(), llvm::IsaPred<ShareOp>))
       return post.emitOpError("expected a ring that a 'tile.share' fills");
-    return WalkResult::advance();
+    return verifyOfRole(op);
   });
-  return result.wasInterrupted() ? failure() : verifyConsumers(*this);
+  return result.wasInterrupted() ? failure() : verifyRoles(*this);
 }

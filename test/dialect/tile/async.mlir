@@ -10,12 +10,12 @@
 
 // CHECK-LABEL: tile.program @roles(
 // CHECK-SAME: %[[V:[a-z0-9]+]]: memref<?x?xbf16>, %[[O:[a-z0-9]+]]: memref<?x?xbf16>
-// CHECK-SAME: pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = true, epilogue = slabs, dynamic = true, section_bytes = 4096>
+// CHECK-SAME: pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = true, epilogue = slabs, dynamic = true, section_bytes = 4096, gradients = <reducer_registers = 72>>
 // CHECK-SAME: shared_bytes = 1024 : i64
 tile.program @roles(%v: memref<?x?xbf16>, %o: memref<?x?xbf16>, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64, shared_bytes = 1024,
                 pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
-                                          consumer_registers = 240, ping_pong = true, epilogue = slabs, dynamic = true, section_bytes = 4096>} {
+                                          consumer_registers = 240, ping_pong = true, epilogue = slabs, dynamic = true, section_bytes = 4096, gradients = <reducer_registers = 72>>} {
   %zero = arith.constant dense<0.0> : vector<128x64xf32>
   %rows = arith.constant dense<0.0> : vector<128xf32>
   // CHECK: %[[Q:.*]] = tile.ring : <1 x vector<128x64xbf16>>

@@ -69,6 +69,7 @@ tile.program @shared(%tile: index)
   tile.role <reducer> warpgroups 1 registers 72 {
     tile.persistent from %numbers : !tile.ring<2 x index> {
     ^bb0(%n: index):
+      %s = tile.get %shared : !tile.ring<2 x vector<64x64xbf16>> -> !tile.shared<vector<64x64xbf16>>
     // CHECK: } {tile.uniform_number}
     }
   }
