@@ -95,7 +95,7 @@ func.func @deferred_without_buffer(%t: vector<64x16xf32>, %v: memref<?x16xf32>, 
 
 // -----
 
-// Turns are of what adds, without a buffer.
+// An order is of what adds, without a buffer.
 
 func.func @turn_of_store(%t: vector<64x16xf32>, %v: memref<?x16xf32>, %c: memref<?xi32>, %n: index) {
   // expected-error@+1 {{op expected 'accumulate' and no buffer with 'order'}}
