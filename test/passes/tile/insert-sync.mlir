@@ -376,6 +376,7 @@ tile.program @turns(%S: memref<?x64xf32>, %T: memref<?x64xf32>, %C: memref<?xi32
       tile.store %sums via %buffer : !tile.shared<vector<64x64xf32>>, %S[%c0, %c0] axes [0, 1] below(%c64, %c64) {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
       tile.store %sums, %T[%c0, %c0] axes [0, 1] below(%c64, %c64) order(%n of %C[%c0] : memref<?xi32>) {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
       tile.share %weights to %shared : !tile.ring<1 x vector<64x64xbf16>> : vector<64x64xbf16>
+      %all = tile.get %shared : !tile.ring<1 x vector<64x64xbf16>> -> !tile.shared<vector<64x64xbf16>>
     }
   }
   tile.return
