@@ -75,6 +75,10 @@ private:
   bool fitsWarps(EntryAttr entry, Program program, TileStep step);
   /// Whether products of `program` may overlap with other steps.
   bool mayOverlap(Program program) { return op.getBlocks().empty() || listsSteps(program); }
+  /// Whether steps of `program` may overlap as `entry` says.
+  bool mayOverlapAs(EntryAttr entry, Program program) {
+    return entry.getSchedule().getPipeline().getOverlap() == Overlap::InStep || mayOverlap(program);
+  }
 
   BackwardOp op;
   GpuTargetAttr target;
@@ -176,7 +180,7 @@ ScheduleAttr GradientTiles::addOtherwise(ScheduleAttr schedule, ArrayRef<EntryAt
   if (!schedule.stagesCaptures())
     return schedule;
   for (EntryAttr entry : entries) {
-    if (entry.getSchedule().getPipeline().getOverlap() != Overlap::InStep && !mayOverlap(program))
+    if (!mayOverlapAs(entry, program))
       continue;
     for (TileStep step : entry.listSteps())
       if (fitsRoles(entry, program, step, /*captureStages=*/0)) {
@@ -198,8 +202,7 @@ SmallVector<ScheduleAttr> GradientTiles::selectRoles(Program program) {
       mostCaptured = std::max(mostCaptured, entry.getSchedule().getPipeline().getCaptureStages());
   for (int64_t captured = mostCaptured; captured >= 0; --captured)
     for (EntryAttr entry : entries) {
-      PipelineAttr pipeline = entry.getSchedule().getPipeline();
-      if (pipeline.getCaptureStages() < captured || (pipeline.getOverlap() != Overlap::InStep && !mayOverlap(program)))
+      if (entry.getSchedule().getPipeline().getCaptureStages() < captured || !mayOverlapAs(entry, program))
         continue;
       for (TileStep step : entry.listSteps()) {
         ScheduleAttr schedule = getRoles(entry, program, step, captured);
