@@ -54,7 +54,7 @@ public:
                         bool zeroDrops = false);
 
 protected:
-  /// Operands of an elementwise operation, with the load behind each.
+  /// Operands of an elementwise operation, with the load that each comes from.
   struct ElementwiseOperands {
     llvm::SmallVector<mlir::Value> tiles, rows, cols;
     llvm::SmallVector<LoadOp> tileLoads, rowLoads, colLoads;

@@ -108,7 +108,7 @@ int main(int argc, char **argv) {
   testing::InitGoogleTest(&argc, argv);
   Request request = readEnvironment();
   auto add = [&](const Case &subject, const std::string &dtype, bool backward) {
-    // A list of the tests has it beside each name: grid.py compiles each spec once.
+    // Tests are listed with it, so that grid.py compiles each spec once.
     std::string spec = "spec " + llvm::utohexstr(llvm::xxh3_64bits(subject.spec.toString(dtype)));
     testing::RegisterTest(backward ? "Gradients" : "Conformance", (subject.name + "/" + dtype).c_str(), nullptr,
                           spec.c_str(), __FILE__, __LINE__, [subject, dtype, request, backward]() -> testing::Test * {
