@@ -16,6 +16,7 @@ Values are normal. Ours and the peer on these data, and both on sigma=1, run in 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import pathlib
 import re
@@ -125,8 +126,8 @@ def make_column(case: Case, base: Data, column: str, model: dict[str, Any] | Non
         key[..., -1] = (logits * (root / QUERY))[None, :, None]
     dtype = base.query.dtype
     nothing = float("nan")
-    return Data(query.to(dtype), key.to(dtype), base.value, [], torch.full_like(base.out, nothing),
-                torch.full_like(base.lse, nothing))
+    return dataclasses.replace(base, query=query.to(dtype), key=key.to(dtype), extra=[],
+                               out=torch.full_like(base.out, nothing), lse=torch.full_like(base.lse, nothing))
 
 
 def measure_errors(case: Case, data: Data, results: dict[str, Any], torch: Any) -> dict[str, dict[str, float]]:
