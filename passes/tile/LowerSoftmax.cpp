@@ -37,6 +37,7 @@ public:
 private:
   Value constant(float value) { return splat(builder, op.getMax(), value); }
   Value multiply(Value a, Value b) { return arith::MulFOp::create(builder, loc, a, b); }
+  Value raiseByOctaves(Value before, Value now);
   Value findMaximum();
   void buildRows();
   SmallVector<Value> rowsOfWeights();
@@ -57,6 +58,14 @@ private:
 
 } // namespace
 
+/// `before`, raised by whole octaves of weights to `now` or, by less than one, above it.
+Value StepLowering::raiseByOctaves(Value before, Value now) {
+  float octaves = unit.factor / unit.perOctave();
+  Value growth = multiply(arith::SubFOp::create(builder, loc, now, before), constant(octaves));
+  Value whole = math::CeilOp::create(builder, loc, growth);
+  return math::FmaOp::create(builder, loc, whole, constant(1 / octaves), before);
+}
+
 /// The maximum with this tile's scores; one that is rescaled on growth stays unless it has grown by 8 octaves: weights
 /// stay below 2^8 then, and most steps need not rescale. The same maximum divides in the end, so that the result stays
 /// exact.
@@ -72,7 +81,10 @@ Value StepLowering::findMaximum() {
                                           constant(unit.octaves ? octaves : octaves * ln2));
     now = arith::SelectOp::create(builder, loc, isGrown, now, before);
   }
-  return op.getRenewed() ? arith::SelectOp::create(builder, loc, op.getRenewed(), now, before).getResult() : now;
+  if (!op.getRenewed())
+    return now;
+  Value inWholeOctaves = raiseByOctaves(before, now);
+  return arith::SelectOp::create(builder, loc, op.getRenewed(), now, inWholeOctaves);
 }
 
 /// What rows have of their own: what exponents are made of, and by how much references have grown since the last step,

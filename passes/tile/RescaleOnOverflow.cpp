@@ -199,7 +199,9 @@ void ConditionalRescaler::yield(const IRMapping &mapping) {
                        }));
 }
 
-/// Ends a step some of whose rows have outgrown their references, or have none: it is done as it was, with maxima.
+/// Ends a step some of whose rows have outgrown their references, or have none: it is done as it was, with maxima. They
+/// are there for all rows that branch together, and rows that have grown by less will not branch soon if they take them
+/// in as well: by whole octaves, so that a row's digits do not depend on its neighbours.
 void ConditionalRescaler::yieldRenewed(Value parts, Value isOther) {
   // Lanes that share a row agree.
   Value total = WarpReduceOp::create(builder, loc, parts, /*max=*/true);
@@ -209,12 +211,13 @@ void ConditionalRescaler::yieldRenewed(Value parts, Value isOther) {
   // Steps are seldom done again: the numbers of dropout are not to be held for that.
   if (auto numbers = step.getNumbers() ? step.getNumbers().getDefiningOp<PhiloxOp>() : PhiloxOp())
     cast<PhiloxOp>(builder.clone(*numbers, mapping)).setAgain(true);
-  // Rows next to one that has outgrown its maximum keep theirs: a row's result is its own.
-  cast<SoftmaxOp>(builder.clone(*step, mapping)).getRenewedMutable().assign(isOutgrown);
+  auto again = cast<SoftmaxOp>(builder.clone(*step, mapping));
+  again.getRenewedMutable().assign(isOutgrown);
   builder.clone(*softmax.scaling, mapping);
   if (maxSums) {
-    Value grown = arith::MaxNumFOp::create(builder, loc, carried(*maxSums), parts);
-    mapping.map(made(*maxSums), arith::SelectOp::create(builder, loc, isOutgrown, splat(builder, total, 0.0f), grown));
+    Value greater = arith::MaxNumFOp::create(builder, loc, carried(*maxSums), parts);
+    Value scaled = arith::MulFOp::create(builder, loc, greater, again.getShrink());
+    mapping.map(made(*maxSums), arith::SelectOp::create(builder, loc, isOutgrown, splat(builder, total, 0.0f), scaled));
   }
   yield(mapping);
 }

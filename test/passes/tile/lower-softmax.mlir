@@ -186,14 +186,20 @@ tile.program @fixed_offsets(%s: vector<16x8xf32>, %m: vector<16xf32>, %l: vector
   tile.return
 }
 
-// Rows that are not renewed keep their maximum; maxima of the tile's own are looked for nowhere else; and the divisor
+// The maximum of rows that are not renewed grows by whole octaves; maxima of the tile's own are looked for nowhere else; and the divisor
 // takes the greater of two weights.
 
 // CHECK-LABEL: tile.program @renewed(
 // CHECK-SAME: %[[S:[a-z0-9]+]]: vector<16x8xf32>, %[[M:[a-z0-9]+]]: vector<16xf32>, %[[L:[a-z0-9]+]]: vector<16xf32>, %[[OWN:[a-z0-9]+]]: vector<16xf32>, %[[SOME:[a-z0-9]+]]: vector<16xi1>
+// CHECK-DAG: %[[SCALE:.*]] = arith.constant dense<1.250000e-01> : vector<16xf32>
+// CHECK-DAG: %[[OCTAVE:.*]] = arith.constant dense<8.000000e+00> : vector<16xf32>
 // CHECK-NOT: tile.reduce <max>
 // CHECK: %[[NOW:.*]] = arith.maxnumf %[[M]], %[[OWN]]
-// CHECK: %[[MAX:.*]] = arith.select %[[SOME]], %[[NOW]], %[[M]]
+// CHECK: %[[GROWTH:.*]] = arith.subf %[[NOW]], %[[M]]
+// CHECK: %[[OCTAVES:.*]] = arith.mulf %[[GROWTH]], %[[SCALE]]
+// CHECK: %[[WHOLE:.*]] = math.ceil %[[OCTAVES]]
+// CHECK: %[[RAISED:.*]] = math.fma %[[WHOLE]], %[[OCTAVE]], %[[M]]
+// CHECK: %[[MAX:.*]] = arith.select %[[SOME]], %[[NOW]], %[[RAISED]]
 // CHECK: arith.cmpf oeq, %[[MAX]],
 // CHECK: tile.reduce <add>
 // CHECK: %[[WEIGHT:.*]] = math.exp2 %{{.*}} : vector<16xf32>

@@ -20,7 +20,7 @@
 // CHECK: %[[SOME:.*]] = tile.any %[[GROWN]]
 // CHECK: %[[R:.*]]:4 = scf.if %[[SOME]]
 //
-// Rows that have not outgrown theirs keep their maximum.
+// The maxima of rows that have not outgrown theirs grow by whole octaves.
 // CHECK: %[[WORST:.*]] = tile.warp_reduce %[[PART]] max
 // CHECK: %[[HIGH2:.*]] = arith.cmpf ogt, %[[WORST]], %[[LARGE]]
 // CHECK: %[[ROWS:.*]] = arith.ori %[[HIGH2]], %[[EMPTY]]
@@ -239,7 +239,8 @@ tile.program @plain(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xb
 // -----
 
 // Where the rows are divided by their sums, the loop carries the greatest sum that a lane had in a step, and the divisor
-// takes in what that is rounded by. Rows that have outgrown their maximum begin again: theirs is a power of two.
+// takes in what that is rounded by. Rows that have outgrown their maximum begin again: theirs is a power of two. Those of
+// others shrink by whole octaves, which leaves what they are rounded by.
 
 // CHECK-LABEL: tile.program @divided(
 // CHECK-DAG: %[[LARGE:.*]] = arith.constant dense<1.1529215E+18> : vector<8xf32>
@@ -249,8 +250,10 @@ tile.program @plain(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xb
 // CHECK: arith.cmpf ogt, %[[PART]], %[[LARGE]]
 // CHECK: scf.if
 // CHECK: %[[ROWS:.*]] = arith.ori
+// CHECK: %{{.*}}, %{{.*}}, %{{.*}}, %[[SHRINK:.*]] = tile.softmax %{{.*}} renewed %[[ROWS]] :
 // CHECK: %[[MORE:.*]] = arith.maxnumf %[[G]], %[[PART]]
-// CHECK: %[[NEW:.*]] = arith.select %[[ROWS]], %[[ZERO]], %[[MORE]]
+// CHECK: %[[SHRUNK:.*]] = arith.mulf %[[MORE]], %[[SHRINK]]
+// CHECK: %[[NEW:.*]] = arith.select %[[ROWS]], %[[ZERO]], %[[SHRUNK]]
 // CHECK: scf.yield {{.*}}, %[[NEW]] :
 // CHECK: %[[MORE2:.*]] = arith.maxnumf %[[G]], %[[PART]]
 // CHECK: scf.yield {{.*}}, %[[MORE2]] :
