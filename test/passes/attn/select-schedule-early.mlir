@@ -6,7 +6,7 @@
 
 module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536, l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true, early_start = true>} {
   // CHECK-LABEL: func.func @dense_early(
-  // CHECK: block_mask = true, early = true, headroom = 40>>)
+  // CHECK: block_mask = true, early = true, headroom = 60>>)
   func.func @dense_early(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>, %keep: tensor<?x1x?x?xi1>) -> tensor<?x?x4x128xbf16> {
     %o = attn.forward %q, %k, %v
       mask (%b, %h, %i, %j) {

@@ -9,7 +9,7 @@ module attributes {attn.target = #sm90} {
   // Launches have the first entry that is for their sizes: of 301 to 500 queries its own, others the target's. What
   // follows from the kernel and the machine is filled in, and ping-pong left out where a window leaves few steps.
   // CHECK-LABEL: func.func @some(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 96, panel = 64, when = <queries = 301 to 500>, pipeline = #attn.roles<consumers = 2, stages = 3, query_stages = 1, producer_registers = 40, consumer_registers = 232, rescaling = on_overflow, epilogue = direct, section_bytes = 31457280, headroom = 40>>
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 96, panel = 64, when = <queries = 301 to 500>, pipeline = #attn.roles<consumers = 2, stages = 3, query_stages = 1, producer_registers = 40, consumer_registers = 232, rescaling = on_overflow, epilogue = direct, section_bytes = 31457280, headroom = 60>>
   // CHECK-SAME: #attn.schedule<query_tile = 128, key_tile = 64, panel = 64, when = <queries = to 2048>, pipeline = #attn.roles<consumers = 2, stages = 4,
   // CHECK-SAME: #attn.schedule<query_tile = 192, key_tile = 64, panel = 64, pipeline = #attn.roles<consumers = 3, stages = 3,
   func.func @some(%q: tensor<?x?x4x128xbf16>, %k: tensor<?x?x4x128xbf16>, %v: tensor<?x?x4x128xbf16>) -> tensor<?x?x4x128xbf16>
