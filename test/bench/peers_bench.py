@@ -17,7 +17,9 @@ import traceback
 from typing import Any, Callable
 
 from attnc_runtime import Kernel, Library
-from peers_cases import Case, Data, call_flex, call_sdpa, call_sdpa_backward, choose_backend, make_data, peer_of
+from peers_cases import (
+    Case, Data, call_flex, call_sdpa, call_sdpa_backward, call_varlen, choose_backend, make_data, peer_of,
+)
 from peers_compiler import HERE, TARGET, Compiler
 
 SLEEP_CYCLES = 1_500_000  # hides the host's launches behind a GPU that waits
@@ -102,6 +104,8 @@ class Bench:
         """Our run, the peer's, our data, and the peer's case."""
         ours, data = self.bind(case)
         peer = peer_of(name)
+        if peer == "flash2" and case.variant == "packed":
+            return ours, call_varlen(case, data), data, case
         if peer in ("cudnn", "rest", "dropout", "flash2"):
             call = call_sdpa_backward if case.backward else call_sdpa
             return ours, call(case, data, self.torch), data, case
@@ -131,7 +135,7 @@ class Bench:
         if isinstance(expected, tuple):
             pairs = zip(data.gradients, expected)
             return max((own.transpose(1, 2).float() - peers.float()).abs().max().item() for own, peers in pairs)
-        return (data.out.transpose(1, 2).float() - expected.float()).abs().max().item()
+        return (data.out.float() - expected.transpose(1, 2).reshape(data.out.shape).float()).abs().max().item()
 
     def measure(self, name: str, case: Case) -> dict[str, Any]:
         with self.torch.no_grad(), choose_backend(case, peer_of(name)):

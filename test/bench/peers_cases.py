@@ -173,9 +173,13 @@ class Data:
         """As the backward of that kernel takes them; nothing comes back to the LSE."""
         return [*self.arguments(), self.out_gradient, torch.zeros_like(self.lse), *self.gradients]
 
-    def views(self) -> tuple[Any, Any, Any]:
-        """Query, key and value as PyTorch's functions take them: [B, H, S, D], in the same memory."""
-        return self.query.transpose(1, 2), self.key.transpose(1, 2), self.value.transpose(1, 2)
+    def views(self, batch: int | None = None) -> tuple[Any, Any, Any]:
+        """Query, key and value as PyTorch's functions take them: [B, H, S, D], in the same memory. `batch` is how many
+        sequences of one length there are, where they are packed."""
+        tensors = (self.query, self.key, self.value)
+        if batch is not None:
+            tensors = tuple(tensor.unflatten(0, (batch, -1)) for tensor in tensors)
+        return tuple(tensor.transpose(1, 2) for tensor in tensors)
 
 
 def make_data(case: Case, torch: Any) -> Data:
@@ -225,7 +229,7 @@ def make_data(case: Case, torch: Any) -> Data:
 
 def peer_of(name: str) -> str:
     """What a point is compared with."""
-    return name.removeprefix("backward/").removeprefix("bias/").split("/")[0]
+    return name.removeprefix("backward/").removeprefix("bias/").removeprefix("packed/").split("/")[0]
 
 
 def choose_backend(case: Case, peer: str = "cudnn") -> Any:
@@ -250,9 +254,19 @@ def bias_of(case: Case, data: Data) -> Any:
 
 def call_sdpa(case: Case, data: Data, torch: Any) -> Callable[[], Any]:
     """PyTorch's attention; to be called under `choose_backend`."""
-    query, key, value = data.views()
+    query, key, value = data.views(case.batch if case.variant == "packed" else None)
     attend = torch.nn.functional.scaled_dot_product_attention
     return lambda: attend(query, key, value, bias_of(case, data), dropout_p=dropout_of(case), is_causal=case.causal)
+
+
+def call_varlen(case: Case, data: Data) -> Callable[[], Any]:
+    """PyTorch's attention of packed sequences, which is FlashAttention-2."""
+    from torch.nn.attention.varlen import varlen_attn
+
+    starts, length = data.extra[0], case.sequence
+    return lambda: varlen_attn(data.query, data.key, data.value, starts, starts, length, length, window_size=(-1, 0))[
+        None
+    ].transpose(1, 2)
 
 
 def call_gradients(data: Data, torch: Any, attend: Callable[..., Any]) -> Callable[[], Any]:

@@ -48,7 +48,7 @@ def cycles_line(point: dict[str, Any]) -> str:
 def summaries(report: dict[str, Any]) -> list[str]:
     """A line for each group of points."""
     lines = []
-    for group in ("cudnn", "nvrtc", "flex", "own", "bias/cudnn", "bias/flex", "dropout", "flash2", "rest", "backward/cudnn",
+    for group in ("cudnn", "nvrtc", "flex", "own", "bias/cudnn", "bias/flex", "packed/cudnn", "packed/flash2", "dropout", "flash2", "rest", "backward/cudnn",
                   "backward/flex", "backward/own", "backward/bias/cudnn", "backward/bias/flex",
                   "backward/dropout", "backward/flash2"):
         ratios = [point["ratio"] for point in report.get("points", []) if point["name"].startswith(group + "/")]
@@ -96,6 +96,8 @@ def section(report: dict[str, Any]) -> str:
          "named."),
         ("bias/cudnn", "cuDNN", "A bias of bf16 for each logit, the same for all batch entries, beside cuDNN."),
         ("bias/flex", "FlexAttention", "The same beside FlexAttention, compiled."),
+        ("packed/cudnn", "cuDNN", "Packed sequences of 256 rows, causal, beside cuDNN on a batch of them, which nothing has to find."),
+        ("packed/flash2", "FlashAttention-2", "The same beside PyTorch's `varlen_attn`, which is FlashAttention-2."),
         ("dropout", "cuDNN", "A tenth of the weights dropped, beside cuDNN."),
         ("flash2", "FlashAttention-2", "The same, and kernels for sm_80, beside PyTorch's FlashAttention-2."),
         ("backward/cudnn", "cuDNN", "Gradients beside cuDNN's. FLOPs are those of five products."),
