@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/tile/TileOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace attnc::tile;
@@ -118,9 +119,24 @@ ParseResult MapOp::parse(OpAsmParser &parser, OperationState &result) {
 
 void MapOp::print(OpAsmPrinter &p) { printElementwise(p, *this); }
 
+/// Whether `map` yields the product of its one tile's element and its one row vector's, and computes nothing else.
+static bool scalesRows(MapOp map) {
+  Block &body = map.getBody().front();
+  if (map.getTiles().size() != 1 || map.getRows().size() != 1 || map->getNumResults() != 1 ||
+      !llvm::hasNItems(body, 2) || body.getNumArguments() < 2)
+    return false;
+  auto product = dyn_cast<arith::MulFOp>(body.front());
+  Value element = body.getArgument(0), factor = body.getArgument(1);
+  return product && llvm::equal(body.back().getOperands(), product->getResults()) &&
+         ((product.getLhs() == element && product.getRhs() == factor) ||
+          (product.getLhs() == factor && product.getRhs() == element));
+}
+
 LogicalResult MapOp::verify() {
   if (getNumResults() == 0)
     return emitOpError("expected a result");
+  if (getScalesRows() && !scalesRows(*this))
+    return emitOpError("expected one tile times one row vector and nothing else with scales_rows");
   if (getMostlyOne() && getRows().size() != 1)
     return emitOpError() << "expected one row vector with mostly_one, got " << getRows().size();
   SmallVector<Type> yields;

@@ -437,16 +437,16 @@ class Tile_ElementwiseOp<string mnemonic, dag leading, dag trailing, list<Trait>
   let hasVerifier = 1;
 }
 
-def Tile_MapOp : Tile_ElementwiseOp<"map", (ins), (ins UnitAttr:$mostly_one, DefaultValuedAttr<I64Attr, "1">:$group),
-                                    []> {
+def Tile_MapOp : Tile_ElementwiseOp<"map", (ins), (ins UnitAttr:$scales_rows, UnitAttr:$mostly_one,
+                                                  DefaultValuedAttr<I64Attr, "1">:$group), []> {
   let summary = "Elementwise computation on tiles";
   let description = [{
     The region computes one element. It receives the elements of `tiles`, of `rows` at its row and of `cols` at its
     column, and then its coordinates: `i` plus the row and `j` plus the column. With `group`, that many rows share a
     coordinate: `i` plus row / group.
 
-    `mostly_one`: the map multiplies by its one row vector, whose elements are 1 in most steps; a lowering may skip it
-    then.
+    With `scales_rows`, the map multiplies the elements of its one tile by those of its one row vector, and does nothing else.
+    With `mostly_one`, it multiplies by its one row vector, whose elements are 1 in most steps: a lowering may skip it then.
 
     Example:
 

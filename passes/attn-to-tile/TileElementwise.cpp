@@ -474,6 +474,7 @@ Value TileElementwise::scaleRows(Value tile, Value rowFactors, Type element, boo
   auto type = VectorType::get(cast<VectorType>(tile.getType()).getShape(), element);
   auto map = tile::MapOp::create(builder, loc, TypeRange(type), ValueRange{tile}, ValueRange{rowFactors}, ValueRange{},
                                  index(0), index(0));
+  map.setScalesRows(!zeroDrops && element.isF32());
   map.setMostlyOne(mostlyOne);
   ElementwiseOperands operands;
   operands.rows.push_back(rowFactors);

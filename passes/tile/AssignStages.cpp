@@ -7,7 +7,6 @@
 #include "passes/tile/LogitOperations.h"
 #include "passes/tile/LoopStages.h"
 #include "passes/tile/Passes.h"
-#include "passes/tile/RowScaling.h"
 
 namespace attnc::tile {
 #define GEN_PASS_DEF_TILEASSIGNSTAGES
@@ -20,7 +19,7 @@ using namespace attnc::tile;
 /// Whether `product` adds to `state`, scaled by row factors.
 static bool addsToScaled(MmaOp product, Value state) {
   auto map = product.getAcc().getDefiningOp<MapOp>();
-  return map && map->hasOneUse() && isRowScaling(map) && map.getTiles()[0] == state;
+  return map && map->hasOneUse() && map.getScalesRows() && map.getTiles()[0] == state;
 }
 
 /// Why `product` may not run a step after its left operand was computed, or nothing where it may: it adds to what

@@ -136,7 +136,7 @@ static void splitCasts(MapOp map) {
       trunc.erase();
   }
   auto wide = MapOp::create(builder, map.getLoc(), types, map.getTiles(), map.getRows(), map.getCols(), map.getI(),
-                            map.getJ(), map.getMostlyOne(), map.getGroup());
+                            map.getJ(), /*scales_rows=*/false, map.getMostlyOne(), map.getGroup());
   wide.getBody().takeBody(map.getBody());
   for (auto [number, result] : llvm::enumerate(map.getResults()))
     if (!llvm::is_contained(narrow, number))

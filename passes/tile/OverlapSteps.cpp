@@ -14,7 +14,6 @@
 #include "passes/tile/LogitOperations.h"
 #include "passes/tile/LoopStages.h"
 #include "passes/tile/Passes.h"
-#include "passes/tile/RowScaling.h"
 
 namespace attnc::tile {
 #define GEN_PASS_DEF_TILEOVERLAPSTEPS
@@ -147,27 +146,19 @@ static void countOwnSteps(scf::ForOp loop, Value end, Value step) {
   loop.setUpperBound(end);
 }
 
-/// Marks the operation that scales what a loop has added up, and its copies, while the loop is pipelined.
-constexpr llvm::StringLiteral scalesSumAttrName = "tile.scales_sum";
-
-/// Marks what scales the sum that the late product of `loop`, of forward, adds to, if anything does. What does
-/// something else to it, the first step does to zeros too, and that is told.
-static void markScaling(scf::ForOp loop) {
-  for (auto product : loop.getBody()->getOps<MmaOp>()) {
-    auto map = product.getAcc().getDefiningOp<MapOp>();
-    if (!map || stageOf(product) != 1)
-      continue;
-    if (isRowScaling(map))
-      map->setAttr(scalesSumAttrName, UnitAttr::get(loop.getContext()));
-    else
+/// Tells of what the late product of `loop`, of forward, adds to where that is no sum scaled by row factors: the first
+/// step does it to zeros too.
+static void tellOfOtherMaps(scf::ForOp loop) {
+  for (auto product : loop.getBody()->getOps<MmaOp>())
+    if (auto map = product.getAcc().getDefiningOp<MapOp>(); map && stageOf(product) == 1 && !map.getScalesRows())
       map.emitRemark(
           "the first step computes this as well, though nothing has been added up: it is no scaling of rows");
-  }
 }
 
-/// Whether `op` is marked and scales nothing, as before the first step. Takes the mark away.
+/// Whether `op` scales the rows of zeros, as it does where nothing has been added up.
 static bool scalesNothing(Operation *op) {
-  return op->removeAttr(scalesSumAttrName) && matchPattern(cast<MapOp>(op).getTiles()[0], m_AnyZeroFloat());
+  auto map = dyn_cast<MapOp>(op);
+  return map && map.getScalesRows() && matchPattern(map.getTiles()[0], m_AnyZeroFloat());
 }
 
 /// What `loop` starts with of tiles that its steps load ahead.
@@ -198,7 +189,7 @@ static LogicalResult overlap(scf::ForOp loop) {
   bool computesWeights = getOverlap(loop) == Overlap::WeightsAhead, shifts = computesWeights && placesAreOfSteps(loop);
   SmallVector<LoadOp> firstLoads = findFirstLoads(loop);
   if (computesWeights)
-    markScaling(loop);
+    tellOfOtherMaps(loop);
   SmallVector<Operation *> idle;
   llvm::DenseSet<Operation *> ofSteps;
   scf::PipeliningOption options;
@@ -207,7 +198,7 @@ static LogicalResult overlap(scf::ForOp loop) {
   options.predicateFn = [](RewriterBase &, Operation *op, Value) { return op; };
   options.annotateFn = [&](Operation *op, scf::PipeliningOption::PipelinerPart part, unsigned) {
     ofSteps.insert(op);
-    if (scalesNothing(op) && part == scf::PipeliningOption::PipelinerPart::Prologue)
+    if (part == scf::PipeliningOption::PipelinerPart::Prologue && scalesNothing(op))
       idle.push_back(op);
   };
   IRRewriter rewriter(loop);

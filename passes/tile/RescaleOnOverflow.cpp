@@ -13,7 +13,6 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/tile/ExponentTerms.h"
 #include "passes/tile/Passes.h"
-#include "passes/tile/RowScaling.h"
 #include "passes/tile/RowVectors.h"
 #include "passes/tile/SoftmaxEnd.h"
 #include <limits>
@@ -65,7 +64,7 @@ static SmallVector<SoftmaxOp> findSteps(scf::ForOp loop) {
 static std::optional<unsigned> findScaled(scf::ForOp loop, SoftmaxOp step) {
   for (auto [number, yielded] : llvm::enumerate(loop.getYieldedValues())) {
     auto scaling = yielded.getDefiningOp<MapOp>();
-    if (scaling && scaling->getBlock() == loop.getBody() && isRowScaling(scaling) &&
+    if (scaling && scaling->getBlock() == loop.getBody() && scaling.getScalesRows() &&
         scaling.getRows()[0] == step.getShrink() && yielded.hasOneUse())
       return number;
   }

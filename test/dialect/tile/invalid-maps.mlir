@@ -24,6 +24,56 @@ func.func @map_results(%s: vector<8x4xf32>, %n: index) {
 
 // -----
 
+// Rows that are scaled, and rounded.
+func.func @map_scales_and_rounds(%s: vector<8x4xf32>, %r: vector<8xf32>, %n: index) {
+  // expected-error@+1 {{op expected one tile times one row vector and nothing else with scales_rows}}
+  %m = tile.map tiles(%s : vector<8x4xf32>) rows(%r : vector<8xf32>) cols() at(%n, %n) {
+  ^bb0(%x: f32, %f: f32, %i: index, %j: index):
+    %y = arith.mulf %x, %f : f32
+    %z = arith.truncf %y : f32 to bf16
+    tile.yield %z : bf16
+  } {scales_rows} -> vector<8x4xbf16>
+  return
+}
+
+// -----
+
+func.func @map_scales_by_itself(%s: vector<8x4xf32>, %r: vector<8xf32>, %n: index) {
+  // expected-error@+1 {{op expected one tile times one row vector and nothing else with scales_rows}}
+  %m = tile.map tiles(%s : vector<8x4xf32>) rows(%r : vector<8xf32>) cols() at(%n, %n) {
+  ^bb0(%x: f32, %f: f32, %i: index, %j: index):
+    %y = arith.mulf %x, %x : f32
+    tile.yield %y : f32
+  } {scales_rows} -> vector<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @map_scales_two(%s: vector<8x4xf32>, %t: vector<8x4xf32>, %r: vector<8xf32>, %n: index) {
+  // expected-error@+1 {{op expected one tile times one row vector and nothing else with scales_rows}}
+  %m = tile.map tiles(%s, %t : vector<8x4xf32>, vector<8x4xf32>) rows(%r : vector<8xf32>) cols() at(%n, %n) {
+  ^bb0(%x: f32, %other: f32, %f: f32, %i: index, %j: index):
+    %y = arith.mulf %x, %f : f32
+    tile.yield %y : f32
+  } {scales_rows} -> vector<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @map_scales_columns(%s: vector<8x4xf32>, %c: vector<1x4xf32>, %n: index) {
+  // expected-error@+1 {{op expected one tile times one row vector and nothing else with scales_rows}}
+  %m = tile.map tiles(%s : vector<8x4xf32>) rows() cols(%c : vector<1x4xf32>) at(%n, %n) {
+  ^bb0(%x: f32, %f: f32, %i: index, %j: index):
+    %y = arith.mulf %x, %f : f32
+    tile.yield %y : f32
+  } {scales_rows} -> vector<8x4xf32>
+  return
+}
+
+// -----
+
 func.func @map_tiles(%s: vector<8x4xf32>, %t: vector<8x8xf32>, %n: index) {
   // expected-error@+1 {{op expected tiles of one shape, got 'vector<8x8xf32>' beside 'vector<8x4xf32>'}}
   %m = tile.map tiles(%s, %t : vector<8x4xf32>, vector<8x8xf32>) rows() cols() at(%n, %n) {

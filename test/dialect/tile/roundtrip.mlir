@@ -106,6 +106,13 @@ tile.program @values(%f: memref<?x?xf32>, %n: index)
     %z = arith.truncf %y : f32 to bf16
     tile.yield %y, %z : f32, bf16
   } -> (vector<8x4xf32>, vector<8x4xbf16>)
+  // CHECK: tile.map tiles(%[[S]] : vector<8x4xf32>) rows(%[[ROW]] : vector<8xf32>) cols() at(%[[N]], %[[N]]) {
+  // CHECK: } {scales_rows} -> vector<8x4xf32>
+  %scaled = tile.map tiles(%s : vector<8x4xf32>) rows(%row : vector<8xf32>) cols() at(%n, %n) {
+  ^bb0(%x: f32, %r: f32, %i: index, %j: index):
+    %y = arith.mulf %r, %x : f32
+    tile.yield %y : f32
+  } {scales_rows} -> vector<8x4xf32>
   // Empty groups are printed too.
   // CHECK: tile.map tiles() rows() cols() at(%[[N]], %[[N]]) {
   // CHECK-NEXT: ^bb0(%{{.*}}: index, %{{.*}}: index):

@@ -80,7 +80,7 @@ func.func @sections(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: te
 // CHECK: %[[MAX:.*]] = arith.select %[[GROWN]], %[[NOW]], %[[BEFORE]]
 // CHECK: %[[SHRINK:.*]] = math.exp2
 // CHECK: tile.map tiles(%[[OUT]] : vector<128x64xf32>) rows(%[[SHRINK]] :
-// CHECK: } {mostly_one} -> vector<128x64xf32>
+// CHECK: } {mostly_one, scales_rows} -> vector<128x64xf32>
 // CHECK: scf.yield %{{.*}}, %[[MAX]],
 func.func @all(%q: tensor<?x?x8x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor<?x?x2x64xbf16>)
     -> tensor<?x?x8x64xbf16> {

@@ -37,7 +37,7 @@ tile.program @forward(%K: memref<?x?xbf16>, %V: memref<?x?xbf16>, %o: memref<?x?
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
-    } -> vector<8x16xf32>
+    } {scales_rows} -> vector<8x16xf32>
     %a = tile.mma %p, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %l : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   } {tile.overlap = #tile.overlap<weights_ahead>}

@@ -82,7 +82,7 @@ tile.program @after(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xb
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
-    } -> vector<8x16xf32>
+    } {scales_rows} -> vector<8x16xf32>
     %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   } {tile.overlap = #tile.overlap<weights_ahead>}
@@ -132,7 +132,7 @@ tile.program @no_pipeline(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
-    } -> vector<8x16xf32>
+    } {scales_rows} -> vector<8x16xf32>
     %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   }
@@ -226,7 +226,7 @@ tile.program @values_twice(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memre
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
-    } -> vector<8x16xf32>
+    } {scales_rows} -> vector<8x16xf32>
     // expected-remark@+1 {{the loop's steps are not overlapped: something else reads the right operand of the product that accumulates over it}}
     %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
@@ -278,7 +278,7 @@ tile.program @starts_with_output(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V:
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
-    } -> vector<8x16xf32>
+    } {scales_rows} -> vector<8x16xf32>
     // expected-remark@+1 {{the loop's steps are not overlapped: the product that accumulates over it does not begin with 0}}
     %a = tile.mma %p#1, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>

@@ -26,7 +26,7 @@ tile.program @reused(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: index, %o
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
-    } -> vector<8x16xf32>
+    } {scales_rows} -> vector<8x16xf32>
     scf.yield %u, %m, %t, %p : vector<8x16xf32>, vector<8xf32>, vector<8xf32>, vector<8x4xbf16>
   }
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
@@ -59,7 +59,7 @@ tile.program @factor_first(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: ind
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %y, %x : f32
       tile.yield %e : f32
-    } -> vector<8x16xf32>
+    } {scales_rows} -> vector<8x16xf32>
     scf.yield %u, %m, %t, %p : vector<8x16xf32>, vector<8xf32>, vector<8xf32>, vector<8x4xbf16>
   }
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
@@ -130,7 +130,7 @@ tile.program @read(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: index, %o: 
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
-    } -> vector<8x16xf32>
+    } {scales_rows} -> vector<8x16xf32>
     scf.yield %u, %m, %t, %p : vector<8x16xf32>, vector<8xf32>, vector<8xf32>, vector<8x4xbf16>
   }
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
@@ -163,7 +163,7 @@ tile.program @whole(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: index, %o:
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
-    } -> vector<8x16xf32>
+    } {scales_rows} -> vector<8x16xf32>
     scf.yield %u, %m, %t, %p : vector<8x16xf32>, vector<8xf32>, vector<8xf32>, vector<8x4xbf16>
   }
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
@@ -195,7 +195,7 @@ tile.program @scaled_before(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: in
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
-    } -> vector<8x16xf32>
+    } {scales_rows} -> vector<8x16xf32>
     %a = tile.mma %p, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %t, %p : vector<8x16xf32>, vector<8xf32>, vector<8xf32>, vector<8x4xbf16>
   }
@@ -229,7 +229,7 @@ tile.program @at_once(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: index, %
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
-    } -> vector<8x16xf32>
+    } {scales_rows} -> vector<8x16xf32>
     scf.yield %u, %m, %t, %p : vector<8x16xf32>, vector<8xf32>, vector<8xf32>, vector<8x4xbf16>
   }
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
@@ -262,7 +262,7 @@ tile.program @kept(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: index, %o: 
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
-    } -> vector<8x16xf32>
+    } {scales_rows} -> vector<8x16xf32>
     scf.yield %u, %m, %t, %p : vector<8x16xf32>, vector<8xf32>, vector<8xf32>, vector<8x4xbf16>
   }
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>
@@ -297,7 +297,7 @@ tile.program @several(%K: memref<?x?xf32>, %V: memref<?x?xbf16>, %high: index, %
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
-    } -> vector<8x16xf32>
+    } {scales_rows} -> vector<8x16xf32>
     scf.yield %u, %m, %t, %p : vector<8x16xf32>, vector<8xf32>, vector<8xf32>, vector<8x4xbf16>
   }
   tile.store %r#0, %o[%c0, %c0] axes [0, 1] below(%high, %c16) : vector<8x16xf32>, memref<?x?xf32>

@@ -54,7 +54,7 @@ tile.program @keeping_maxima(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: mem
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
-    } -> vector<8x16xf32>
+    } {scales_rows} -> vector<8x16xf32>
     %a = tile.mma %p, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   } {tile.overlap = #tile.overlap<weights_ahead>}
@@ -94,7 +94,7 @@ tile.program @half(%Q: memref<?x?xf16>, %K: memref<?x?xf16>, %V: memref<?x?xf16>
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
-    } -> vector<8x16xf32>
+    } {scales_rows} -> vector<8x16xf32>
     %a = tile.mma %p, %v, %u : vector<8x4xf16>, vector<4x16xf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   } {tile.overlap = #tile.overlap<weights_ahead>}
@@ -139,7 +139,7 @@ tile.program @kept(%Q: memref<?x?xf16>, %K: memref<?x?xf16>, %V: memref<?x?xf16>
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
-    } -> vector<8x16xf32>
+    } {scales_rows} -> vector<8x16xf32>
     %a = tile.mma %p, %v, %u : vector<8x4xf16>, vector<4x16xf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   } {tile.overlap = #tile.overlap<weights_ahead>}
@@ -187,7 +187,7 @@ tile.program @choosing(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
-    } -> vector<8x16xf32>
+    } {scales_rows} -> vector<8x16xf32>
     %a = tile.mma %p, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   } {tile.overlap = #tile.overlap<weights_ahead>}
@@ -227,7 +227,7 @@ tile.program @plain(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?xb
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
-    } -> vector<8x16xf32>
+    } {scales_rows} -> vector<8x16xf32>
     %a = tile.mma %p, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   } {tile.overlap = #tile.overlap<weights_ahead>}
@@ -285,7 +285,7 @@ tile.program @divided(%Q: memref<?x?xbf16>, %K: memref<?x?xbf16>, %V: memref<?x?
     ^bb0(%x: f32, %y: f32, %i: index, %n: index):
       %e = arith.mulf %x, %y : f32
       tile.yield %e : f32
-    } -> vector<8x16xf32>
+    } {scales_rows} -> vector<8x16xf32>
     %a = tile.mma %p, %v, %u : vector<8x4xbf16>, vector<4x16xbf16>, vector<8x16xf32>
     scf.yield %a, %m, %t : vector<8x16xf32>, vector<8xf32>, vector<8xf32>
   } {tile.overlap = #tile.overlap<weights_ahead>}
