@@ -15,42 +15,42 @@ namespace attnc::tile {
 using namespace mlir;
 using namespace attnc::tile;
 
-/// Whether `use` reads a row sum that begins with 0.
+/// The operand that `value` is a sum over, one element a row and the elements of a tile; null where it is none.
+static OpOperand *findSumOperand(Value value) {
+  auto reduce = value.getDefiningOp<ReduceOp>();
+  if (reduce && reduce.getKind() == ReduceKind::Add)
+    return &reduce.getAccMutable();
+  auto softmax = value.getDefiningOp<SoftmaxOp>();
+  return softmax && value == softmax.getNewSum() ? &softmax.getSumMutable() : nullptr;
+}
+
+/// Whether `use` reads a step's own row sum, which begins with 0.
 static bool isSumAlone(OpOperand &use) {
   auto reduce = use.get().getDefiningOp<ReduceOp>();
   return reduce && reduce.getKind() == ReduceKind::Add && matchPattern(reduce.getAcc(), m_AnyZeroFloat());
 }
 
-/// Whether `use` reads `state`, multiplied by row factors or added to by a reduction or a step of the online softmax,
-/// on every way through branches; collects the uses on the way.
+/// Whether `use` reads `state`, sums over it, or adds a step's own sum to it, on every way through branches; collects
+/// the uses on the way.
 static bool isSumOver(OpOperand &use, Value state, SmallVectorImpl<OpOperand *> &path) {
   path.push_back(&use);
   Value value = use.get();
   if (value == state)
     return true;
-  if (auto reduce = value.getDefiningOp<ReduceOp>())
-    return reduce.getKind() == ReduceKind::Add && isSumOver(reduce.getAccMutable(), state, path);
-  if (auto softmax = value.getDefiningOp<SoftmaxOp>())
-    return value == softmax.getNewSum() && isSumOver(softmax.getSumMutable(), state, path);
-  if (auto product = value.getDefiningOp<arith::MulFOp>()) {
-    size_t length = path.size();
-    return llvm::any_of(product->getOpOperands(), [&](OpOperand &operand) {
-      path.truncate(length);
-      return isSumOver(operand, state, path);
-    });
-  }
-  if (auto sum = value.getDefiningOp<arith::AddFOp>()) {
-    OpOperand &left = sum.getLhsMutable(), &right = sum.getRhsMutable();
+  if (OpOperand *before = findSumOperand(value))
+    return isSumOver(*before, state, path);
+  if (auto addition = value.getDefiningOp<arith::AddFOp>()) {
+    OpOperand &left = addition.getLhsMutable(), &right = addition.getRhsMutable();
     OpOperand &summand = isSumAlone(left) ? left : right;
     path.push_back(&summand);
     return isSumAlone(summand) && isSumOver(&summand == &left ? right : left, state, path);
   }
-  if (auto branch = value.getDefiningOp<scf::IfOp>()) {
-    unsigned number = cast<OpResult>(value).getResultNumber();
-    return isSumOver(branch.thenYield()->getOpOperand(number), state, path) &&
-           isSumOver(branch.elseYield()->getOpOperand(number), state, path);
-  }
-  return false;
+  auto branch = value.getDefiningOp<scf::IfOp>();
+  if (!branch)
+    return false;
+  unsigned number = cast<OpResult>(value).getResultNumber();
+  return isSumOver(branch.thenYield()->getOpOperand(number), state, path) &&
+         isSumOver(branch.elseYield()->getOpOperand(number), state, path);
 }
 
 /// What else reads a value that a use of `path` does, if anything.
@@ -74,18 +74,17 @@ static void tellOther(scf::ForOp loop, unsigned number) {
     Operation *op = value.getDefiningOp();
     if (!op || !loop->isProperAncestor(op))
       continue;
-    auto reduce = dyn_cast<ReduceOp>(op);
-    auto softmax = dyn_cast<SoftmaxOp>(op);
-    bool adds = (reduce && reduce.getKind() == ReduceKind::Add) || (softmax && value == softmax.getNewSum());
-    isSum |= adds;
-    if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    if (OpOperand *before = findSumOperand(value)) {
+      isSum = true;
+      made.insert(before->get());
+    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
       unsigned result = cast<OpResult>(value).getResultNumber();
       made.insert(branch.thenYield().getOperand(result));
       made.insert(branch.elseYield().getOperand(result));
-    } else if (softmax) {
-      made.insert(adds ? softmax.getSum() : softmax.getMax());
+    } else if (auto softmax = dyn_cast<SoftmaxOp>(op)) {
+      made.insert(softmax.getMax());
     } else {
-      if (!adds && !other && !isa<arith::MulFOp>(op))
+      if (!other)
         other = op;
       for (Value operand : op->getOperands())
         if (operand.getType() == state.getType())
@@ -94,7 +93,7 @@ static void tellOther(scf::ForOp loop, unsigned number) {
   }
   if (isSum && other && made.contains(state))
     other->emitRemark("row sums are added over lanes in each step: '")
-        << other->getName() << "' is neither a factor of a row nor a sum over one";
+        << other->getName() << "' is no sum over rows, nor does it add one";
 }
 
 static void defer(scf::ForOp loop) {

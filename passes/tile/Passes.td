@@ -131,8 +131,9 @@ def TileExpandPhilox : Pass<"tile-expand-philox", "::attnc::tile::ProgramOp"> {
 def TileDeferRowSums : Pass<"tile-defer-row-sums", "::attnc::tile::ProgramOp"> {
   let summary = "Sums over lanes after the loop instead of in each step";
   let description = [{
-    For programs with a `pipeline`: where a loop only multiplies row sums by row factors and adds to them, each lane keeps
-    its own partial sum, and the sum over lanes moves out of the loop. A remark tells of what else is done to them.
+    For programs with a `pipeline`: where a loop only adds to row sums, each lane keeps its own partial sum, and the sum over
+    lanes moves out of the loop. What adds are `tile.softmax`, `tile.reduce <add>`, and the addition of a step's own
+    `tile.reduce <add>`, on all ways through branches. A remark tells of what else is done to them.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }

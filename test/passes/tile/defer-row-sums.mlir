@@ -1,6 +1,6 @@
 // RUN: attnc-opt %s --pass-pipeline="builtin.module(tile.program(tile-defer-row-sums))" -split-input-file -verify-diagnostics | FileCheck %s
 
-// Row sums that a loop only multiplies by row factors and adds to stay parts, one a lane, until the loop is done.
+// Row sums that a loop only adds to stay parts, one a lane, until the loop is done.
 
 // CHECK-LABEL: tile.program @sums(
 // CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<8xf32>
@@ -8,8 +8,8 @@
 // CHECK: %[[R:.*]]:2 = scf.for {{.*}} iter_args(%[[MAX:.*]] = %{{.*}}, %[[SUM:.*]] = %[[PARTS]])
 // Maxima are no sums.
 // CHECK: %[[M:.*]] = tile.reduce <max> %{{.*}}, %[[MAX]] : vector<8x4xf32>
-// CHECK: %[[LESS:.*]] = arith.mulf %[[SUM]], %{{.*}} : vector<8xf32>
-// CHECK: %[[T:.*]] = tile.reduce <add> %{{.*}}, %[[LESS]] partial :
+// CHECK: %[[ONCE:.*]] = tile.reduce <add> %{{.*}}, %[[SUM]] partial :
+// CHECK: %[[T:.*]] = tile.reduce <add> %{{.*}}, %[[ONCE]] partial :
 // CHECK: scf.yield %[[M]], %[[T]]
 // CHECK: %[[TOTAL:.*]] = tile.warp_reduce %[[R]]#1 : vector<8xf32>
 // Behind the loop the sum has two readers; both read the total.
@@ -17,19 +17,18 @@
 // CHECK: tile.store %[[TOTAL]],
 // CHECK: tile.store %[[LOG]],
 // CHECK: tile.store %[[R]]#0,
-tile.program @sums(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>, %high: index, %tile: index)
+tile.program @sums(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
                 pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %zero = arith.constant dense<0.0> : vector<8xf32>
-  %factor = tile.load %f[%c0] axes [0] below(%high) : memref<?xf32> -> vector<8xf32>
   %r:2 = scf.for %j = %c0 to %high step %c4 iter_args(%max = %zero, %sum = %zero) -> (vector<8xf32>, vector<8xf32>) {
     %t = tile.load %v[%c0, %j] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
     %m = tile.reduce <max> %t, %max : vector<8x4xf32>, vector<8xf32>
-    %less = arith.mulf %sum, %factor : vector<8xf32>
-    %n = tile.reduce <add> %t, %less : vector<8x4xf32>, vector<8xf32>
+    %once = tile.reduce <add> %t, %sum : vector<8x4xf32>, vector<8xf32>
+    %n = tile.reduce <add> %t, %once : vector<8x4xf32>, vector<8xf32>
     scf.yield %m, %n : vector<8xf32>, vector<8xf32>
   }
   %log = math.log %r#1 : vector<8xf32>
@@ -54,7 +53,7 @@ tile.program @sums(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>, %h
 // CHECK: } else {
 // CHECK: scf.yield %[[SUM]]
 // CHECK: tile.warp_reduce
-tile.program @branches(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>, %a: i1, %b: i1, %high: index,
+tile.program @branches(%v: memref<?x?xf32>, %o: memref<?xf32>, %a: i1, %b: i1, %high: index,
                        %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
                 pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
@@ -62,7 +61,6 @@ tile.program @branches(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %zero = arith.constant dense<0.0> : vector<8xf32>
-  %factor = tile.load %f[%c0] axes [0] below(%high) : memref<?xf32> -> vector<8xf32>
   %r = scf.for %j = %c0 to %high step %c4 iter_args(%sum = %zero) -> (vector<8xf32>) {
     %t = tile.load %v[%c0, %j] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
     %x = scf.if %a -> (vector<8xf32>) {
@@ -70,8 +68,7 @@ tile.program @branches(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>
       scf.yield %n : vector<8xf32>
     } else {
       %y = scf.if %b -> (vector<8xf32>) {
-        %less = arith.mulf %sum, %factor : vector<8xf32>
-        %n = tile.reduce <add> %t, %less : vector<8x4xf32>, vector<8xf32>
+        %n = tile.reduce <add> %t, %sum : vector<8x4xf32>, vector<8xf32>
         scf.yield %n : vector<8xf32>
       } else {
         scf.yield %sum : vector<8xf32>
@@ -115,15 +112,14 @@ tile.program @softmax(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %til
 
 // -----
 
-// The sum may be either factor.
+// A sum that row factors scale is another in each step; that of an online softmax is a `tile.softmax` until every
+// decision about it has been made.
 
-// CHECK-LABEL: tile.program @right_factor(
-// CHECK: scf.for {{.*}} iter_args(%[[SUM:.*]] = %{{.*}})
-// CHECK: %[[SCALED:.*]] = arith.mulf %{{.*}}, %[[SUM]]
-// CHECK: %[[AGAIN:.*]] = arith.mulf %{{.*}}, %[[SCALED]]
-// CHECK: tile.reduce <add> %{{.*}}, %[[AGAIN]] partial :
-// CHECK: tile.warp_reduce
-tile.program @right_factor(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>, %high: index, %tile: index)
+// CHECK-LABEL: tile.program @scaled(
+// CHECK-NOT: tile.lane_partial
+// CHECK-NOT: partial
+// CHECK: tile.return
+tile.program @scaled(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4,
                 pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                                           consumer_registers = 240, epilogue = direct>} {
@@ -133,9 +129,9 @@ tile.program @right_factor(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?x
   %factor = tile.load %f[%c0] axes [0] below(%high) : memref<?xf32> -> vector<8xf32>
   %r = scf.for %j = %c0 to %high step %c4 iter_args(%sum = %zero) -> (vector<8xf32>) {
     %t = tile.load %v[%c0, %j] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
+    // expected-remark @+1 {{row sums are added over lanes in each step: 'arith.mulf' is no sum over rows, nor does it add one}}
     %scaled = arith.mulf %factor, %sum : vector<8xf32>
-    %again = arith.mulf %factor, %scaled : vector<8xf32>
-    %n = tile.reduce <add> %t, %again : vector<8x4xf32>, vector<8xf32>
+    %n = tile.reduce <add> %t, %scaled : vector<8x4xf32>, vector<8xf32>
     scf.yield %n : vector<8xf32>
   }
   tile.store %r, %o[%c0] axes [0] below(%high) : vector<8xf32>, memref<?xf32>
@@ -192,7 +188,7 @@ tile.program @squared(%v: memref<?x?xf32>, %o: memref<?xf32>, %f: memref<?xf32>,
   %factor = tile.load %f[%c0] axes [0] below(%high) : memref<?xf32> -> vector<8xf32>
   %r:3 = scf.for %j = %c0 to %high step %c4 iter_args(%sum = %zero, %other = %zero, %last = %zero) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>) {
     %t = tile.load %v[%c0, %j] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
-    // expected-remark @+1 {{row sums are added over lanes in each step, which reads them here}}
+    // expected-remark @+1 {{row sums are added over lanes in each step: 'arith.mulf' is no sum over rows, nor does it add one}}
     %square = arith.mulf %sum, %sum : vector<8xf32>
     %n = tile.reduce <add> %t, %square : vector<8x4xf32>, vector<8xf32>
     %m = tile.reduce <add> %t, %other : vector<8x4xf32>, vector<8xf32>
@@ -278,7 +274,7 @@ tile.program @added_to(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %ti
   %one = arith.constant dense<1.0> : vector<8xf32>
   %r = scf.for %j = %c0 to %high step %c4 iter_args(%sum = %zero) -> (vector<8xf32>) {
     %t = tile.load %v[%c0, %j] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x4xf32>
-    // expected-remark @+1 {{row sums are added over lanes in each step: 'arith.addf' is neither a factor of a row nor a sum over one}}
+    // expected-remark @+1 {{row sums are added over lanes in each step: 'arith.addf' is no sum over rows, nor does it add one}}
     %more = arith.addf %sum, %one : vector<8xf32>
     %n = tile.reduce <add> %t, %more : vector<8x4xf32>, vector<8xf32>
     scf.yield %n : vector<8xf32>
