@@ -59,12 +59,27 @@ static LogicalResult verifyRing(RingOp ring, int64_t consumers) {
   return success();
 }
 
-/// Roles are those of the pipeline: so many warpgroups of consumers, and one reducer or none, with its registers.
+/// Threads of a producer and of a consumer have the registers that the pipeline gives them.
+static LogicalResult verifyRegisters(RoleOp role, attnc::attn::PipelineAttr pipeline) {
+  if (!pipeline || role.getKind() == RoleKind::Reducer)
+    return success();
+  bool produces = role.getKind() == RoleKind::Producer;
+  int64_t registers = produces ? pipeline.getProducerRegisters() : pipeline.getConsumerRegisters();
+  if (static_cast<int64_t>(role.getRegisters()) == registers)
+    return success();
+  return role.emitOpError() << "expected the '" << (produces ? "producer_registers" : "consumer_registers")
+                            << "' of the pipeline, " << registers << ", got " << role.getRegisters();
+}
+
+/// Roles are those of the pipeline: so many warpgroups of consumers, and one reducer or none, all with its registers.
 static LogicalResult verifyRoles(ProgramOp program) {
+  auto pipeline = program.getPipelineAttr();
   int64_t consumers = 0;
   RoleOp last;
   SmallVector<RoleOp> reducers;
   for (auto role : program.getBody().getOps<RoleOp>()) {
+    if (failed(verifyRegisters(role, pipeline)))
+      return failure();
     if (role.getKind() == RoleKind::Reducer)
       reducers.push_back(role);
     if (role.getKind() != RoleKind::Consumer)
@@ -72,7 +87,6 @@ static LogicalResult verifyRoles(ProgramOp program) {
     consumers += static_cast<int64_t>(role.getWarpgroups());
     last = role;
   }
-  auto pipeline = program.getPipelineAttr();
   if (last && pipeline && consumers != pipeline.getConsumers())
     return last.emitOpError() << "expected " << pipeline.getConsumers()
                               << " warpgroups of consumers in all, as the pipeline has, got " << consumers;

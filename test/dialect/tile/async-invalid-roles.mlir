@@ -140,3 +140,29 @@ tile.program @more_consumers(%tile: index)
   }
   tile.return
 }
+
+// -----
+
+tile.program @producer_registers(%tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64,
+                pipeline = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240,
+                                       epilogue = direct>} {
+  // expected-error@+1 {{op expected the 'producer_registers' of the pipeline, 24, got 40}}
+  tile.role <producer> warpgroups 1 registers 40 {
+  }
+  tile.return
+}
+
+// -----
+
+tile.program @consumer_registers(%tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64,
+                pipeline = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 24, consumer_registers = 240,
+                                       epilogue = direct>} {
+  tile.role <producer> warpgroups 1 registers 24 {
+  }
+  // expected-error@+1 {{op expected the 'consumer_registers' of the pipeline, 240, got 232}}
+  tile.role <consumer> warpgroups 1 registers 232 {
+  }
+  tile.return
+}

@@ -44,11 +44,11 @@ tile.program @roles(%v: memref<?x?xbf16>, %o: memref<?x?xbf16>, %tile: index)
   // CHECK: tile.role <reducer> warpgroups 1 registers 72 {
   tile.role <reducer> warpgroups 1 registers 72 {
   }
-  // CHECK: tile.role <producer> warpgroups 1 registers 40 warp 0 {
-  tile.role <producer> warpgroups 1 registers 40 warp 0 {
+  // CHECK: tile.role <producer> warpgroups 1 registers 24 warp 0 {
+  tile.role <producer> warpgroups 1 registers 24 warp 0 {
   }
-  // CHECK: tile.role <producer> warpgroups 1 registers 40 warp 1 {
-  tile.role <producer> warpgroups 1 registers 40 warp 1 {
+  // CHECK: tile.role <producer> warpgroups 1 registers 24 warp 1 {
+  tile.role <producer> warpgroups 1 registers 24 warp 1 {
   }
   // CHECK: tile.role <consumer> warpgroups 2 registers 240 {
   // CHECK-NEXT: tile.persistent {
