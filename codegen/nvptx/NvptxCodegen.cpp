@@ -143,11 +143,9 @@ static void optimize(LlvmModule &translated) {
   nvptx::defineTrailingZeros(*translated.module);
 }
 
-/// Whether warps of the kernel have roles, which hand registers to each other.
+/// Whether warpgroups of a kernel have roles, which hand registers to each other: `tile-to-nvvm` says so.
 static bool hasRoles(const llvm::Module &module) {
-  const llvm::Function *intrinsic =
-      llvm::Intrinsic::getDeclarationIfExists(&module, llvm::Intrinsic::nvvm_setmaxnreg_inc_sync_aligned_u32);
-  return intrinsic && !intrinsic->use_empty();
+  return llvm::any_of(module, [](const llvm::Function &f) { return f.hasFnAttribute(nvptx::rolesAttrName); });
 }
 
 /// Optimises and writes PTX; what fails stands in the module's `error`.

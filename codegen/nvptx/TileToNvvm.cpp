@@ -157,6 +157,7 @@ LogicalResult KernelEmitter::emitWithoutRoles() {
 
 LogicalResult KernelEmitter::emitRoles() {
   OpBuilder &b = ptx.b;
+  abi.getFunction().setPassthroughAttr(b.getStrArrayAttr(nvptx::rolesAttrName));
   auto first = scf::IfOp::create(b, ptx.loc, ptx.equal(threadId, 0));
   {
     OpBuilder::InsertionGuard guard(b);

@@ -15,6 +15,8 @@
 // NVVM-COUNT-4: {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}
 // NVVM-SAME: i64, %{{.*}}: !llvm.ptr<1>)
 // NVVM-SAME: nvvm.kernel, nvvm.minctasm = 1 : i32, nvvm.reqntid = array<i32: 384>
+// Warpgroups have roles, of which back ends are told.
+// NVVM-SAME: passthrough = ["attnc-roles"]
 // NVVM-SAME: tile.launch = #tile.launch<threads = 384, shared_bytes = 163968, persistent = true, counter = true,
 // NVVM-SAME: tensor_maps = [#tile.tensor_map<arg = 1, box = [1, 96, 1, 64], swizzle = 128>, #tile.tensor_map<arg = 0, box = [1, 128, 1, 64], swizzle = 128>, #tile.tensor_map<arg = 2, box = [1, 96, 1, 64], swizzle = 128>, #tile.tensor_map<arg = 3, box = [1, 16, 1, 64], swizzle = 128>]>
 

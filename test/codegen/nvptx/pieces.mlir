@@ -20,6 +20,7 @@
 // HALF: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
 
 // A block a tile, and no tensor maps.
+// LAUNCH-NOT: attnc-roles
 // LAUNCH: tile.launch = #tile.launch<threads = 128, shared_bytes = 49152>
 
 func.func @half(%q: tensor<?x?x4x64xf16>, %k: tensor<?x?x4x64xf16>, %v: tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16> {
