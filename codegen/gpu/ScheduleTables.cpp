@@ -4,8 +4,7 @@
 
 #include "codegen/gpu/ScheduleTables.h"
 #include "codegen/gpu/GpuKernelTraits.h"
-#include "codegen/gpu/schedules/Gpu.h"
-#include "codegen/gpu/schedules/Sm90a.h"
+#include "codegen/gpu/schedules/Files.h"
 #include "dialect/attn/AttnDialect.h"
 #include "mlir/IR/DialectInterface.h"
 #include "mlir/Parser/Parser.h"
@@ -16,10 +15,7 @@ using namespace mlir;
 using namespace attnc::attn;
 using namespace attnc::gpu;
 
-ArrayRef<ScheduleFile> attnc::gpu::getScheduleFiles() {
-  static const ScheduleFile files[] = {{"sm_90a.mlir", schedulesOfSm90a}, {"gpu.mlir", schedulesOfGpus}};
-  return files;
-}
+ArrayRef<ScheduleFile> attnc::gpu::getScheduleFiles() { return scheduleFiles; }
 
 FailureOr<SmallVector<ScheduleTableAttr>> attnc::gpu::readScheduleTables(ModuleOp module) {
   SmallVector<ScheduleTableAttr> tables;
