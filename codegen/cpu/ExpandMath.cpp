@@ -108,6 +108,9 @@ struct ExpandExp2 : OpRewritePattern<math::Exp2Op> {
 
 /// A positive factor of a product, a constant that is not so far from 1 that powers of it leave the normal numbers, and
 /// the other factor; `x` and 1 where it is no such product.
+///
+/// No remark tells of those: each vector of a block has its own copy of the exponential, and what a factor costs that
+/// is left where it was is one of some 26 instructions, no digit (docs/rationale/cpu-kernel.md).
 static std::pair<Value, double> splitScale(Value x) {
   auto product = x.getDefiningOp<arith::MulFOp>();
   APFloat scale(0.0f);

@@ -115,12 +115,14 @@ void PanelEmitter::prefetchNext(tile::MmaOp op, Value block, int64_t blocks) {
   }
 }
 
-/// Adds two blocks of columns; where an element of the first is a product, in one instruction with it.
+/// Adds two blocks of columns; where an element of the first is a product that may be contracted, in one instruction
+/// with it.
 static ColumnBlock addBlocks(EmitContext &context, const ColumnBlock &a, const ColumnBlock &b) {
   ColumnBlock sum = a;
   for (auto [left, right] : llvm::zip_equal(sum, b))
     for (auto [x, y] : llvm::zip_equal(left, right)) {
-      if (auto product = x.getDefiningOp<arith::MulFOp>())
+      auto product = x.getDefiningOp<arith::MulFOp>();
+      if (product && bitEnumContainsAll(product.getFastmath(), arith::FastMathFlags::contract))
         x = vector::FMAOp::create(context.builder, context.loc, product.getLhs(), product.getRhs(), y);
       else
         x = arith::AddFOp::create(context.builder, context.loc, x, y);

@@ -36,6 +36,8 @@ static bool mayContract(Operation &op, ArrayRef<BlockArgument> elements) {
 namespace {
 struct ContractProducts : attnc::tile::impl::TileContractProductsBase<ContractProducts> {
   void runOnOperation() override {
+    if (!getOperation().getPipelineAttr())
+      getOperation().walk([&](MapOp map) { contractScaling(map); });
     if (!getOperation()->hasAttr(approximateMathAttrName))
       return;
     getOperation().walk([&](Operation *op) {
@@ -44,6 +46,16 @@ struct ContractProducts : attnc::tile::impl::TileContractProductsBase<ContractPr
       else if (auto mask = dyn_cast<MaskOp>(op))
         contract(op, mask.getTiles().size());
     });
+  }
+
+  /// The product of a map that scales what a `tile.mma` alone adds to. Who has no tensor cores, whose accumulators are
+  /// rounded before, adds elements one by one.
+  void contractScaling(MapOp map) {
+    auto product = map.getScalesRows() && map->hasOneUse() ? dyn_cast<MmaOp>(*map->user_begin()) : MmaOp();
+    if (!product || product.getAcc() != map.getResult(0))
+      return;
+    cast<arith::MulFOp>(map.getBody().front().front()).setFastmath(arith::FastMathFlags::contract);
+    ++numContracted;
   }
 
   /// `op`: a map or a mask of so many tiles. What is computed once a row stays exact.

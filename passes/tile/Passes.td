@@ -327,6 +327,9 @@ def TileContractProducts : Pass<"tile-contract-products", "::attnc::tile::Progra
     rounds once. A product of a product with constants takes both factors at once. What is computed once a row
     (`dialect/tile/RowTerms.h`) stays exact.
 
+    In programs without a `pipeline`, the product of a map that scales the rows of what a `tile.mma` alone adds to gets it
+    too: it is fused with the addition of what was multiplied.
+
     Example:
 
     ```mlir

@@ -89,3 +89,39 @@ tile.program @exact(%v: memref<?x?xf32>, %o: memref<?xf32>, %high: index, %slope
   tile.store %max, %o[%c0] axes [0] below(%high) : vector<64xf32>, memref<?xf32>
   tile.return
 }
+
+// Without a pipeline, what a product alone adds to may be scaled in one operation with the addition, and nothing else.
+
+// CHECK-LABEL: tile.program @scaled(
+tile.program @scaled(%v: memref<?x?xf32>, %o: memref<?x?xf32>, %f: memref<?xf32>, %high: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 8} {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %v[%c0, %c0] axes [0, 1] below(%high, %high) : memref<?x?xf32> -> vector<8x8xf32>
+  %factor = tile.load %f[%c0] axes [0] below(%high) : memref<?xf32> -> vector<8xf32>
+  // CHECK: arith.mulf %{{.*}}, %{{.*}} fastmath<contract> : f32
+  %scaled = tile.map tiles(%x : vector<8x8xf32>) rows(%factor : vector<8xf32>) cols() at(%c0, %c0) {
+  ^bb0(%e: f32, %g: f32, %i: index, %j: index):
+    %p = arith.mulf %e, %g : f32
+    tile.yield %p : f32
+  } {scales_rows} -> vector<8x8xf32>
+  %a = tile.mma %x, %x, %scaled : vector<8x8xf32>, vector<8x8xf32>, vector<8x8xf32>
+  // Scaled, and read twice.
+  // CHECK: arith.mulf %{{[^ ]*}}, %{{[^ ]*}} : f32
+  %twice = tile.map tiles(%a : vector<8x8xf32>) rows(%factor : vector<8xf32>) cols() at(%c0, %c0) {
+  ^bb0(%e: f32, %g: f32, %i: index, %j: index):
+    %p = arith.mulf %e, %g : f32
+    tile.yield %p : f32
+  } {scales_rows} -> vector<8x8xf32>
+  %b = tile.mma %x, %x, %twice : vector<8x8xf32>, vector<8x8xf32>, vector<8x8xf32>
+  tile.store %twice, %o[%c0, %c0] axes [0, 1] below(%high, %high) : vector<8x8xf32>, memref<?x?xf32>
+  // Not marked as what scales rows.
+  // CHECK: arith.mulf %{{[^ ]*}}, %{{[^ ]*}} : f32
+  %other = tile.map tiles(%b : vector<8x8xf32>) rows(%factor : vector<8xf32>) cols() at(%c0, %c0) {
+  ^bb0(%e: f32, %g: f32, %i: index, %j: index):
+    %p = arith.mulf %e, %g : f32
+    tile.yield %p : f32
+  } -> vector<8x8xf32>
+  %d = tile.mma %x, %x, %other : vector<8x8xf32>, vector<8x8xf32>, vector<8x8xf32>
+  tile.store %d, %o[%c0, %c0] axes [0, 1] below(%high, %high) : vector<8x8xf32>, memref<?x?xf32>
+  tile.return
+}
