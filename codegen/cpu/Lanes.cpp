@@ -38,8 +38,8 @@ Value EmitContext::constant(Type type, double value) {
 Value EmitContext::add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
 Value EmitContext::mul(Value a, Value b) { return arith::MulIOp::create(builder, loc, a, b); }
 Value EmitContext::sub(Value a, Value b) { return arith::SubIOp::create(builder, loc, a, b); }
-Value EmitContext::least(Value a, Value b) { return arith::MinSIOp::create(builder, loc, a, b); }
-Value EmitContext::greatest(Value a, Value b) { return arith::MaxSIOp::create(builder, loc, a, b); }
+Value EmitContext::min(Value a, Value b) { return arith::MinSIOp::create(builder, loc, a, b); }
+Value EmitContext::max(Value a, Value b) { return arith::MaxSIOp::create(builder, loc, a, b); }
 
 Value EmitContext::splat(Value scalar) {
   return vector::BroadcastOp::create(builder, loc, vectorType(scalar.getType()), scalar);

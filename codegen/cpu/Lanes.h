@@ -55,8 +55,8 @@ struct EmitContext {
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value mul(mlir::Value a, mlir::Value b);
   mlir::Value sub(mlir::Value a, mlir::Value b);
-  mlir::Value least(mlir::Value a, mlir::Value b);
-  mlir::Value greatest(mlir::Value a, mlir::Value b);
+  mlir::Value min(mlir::Value a, mlir::Value b);
+  mlir::Value max(mlir::Value a, mlir::Value b);
   mlir::VectorType vectorType(mlir::Type element) const { return mlir::VectorType::get({lanes}, element); }
   /// A scalar in all lanes.
   mlir::Value splat(mlir::Value scalar);

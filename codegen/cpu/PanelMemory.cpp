@@ -25,8 +25,8 @@ PanelEmitter::PanelAccess PanelEmitter::accessOf(Op op, VectorType type) {
   access.columns = tile::isRowVector(type) ? 1 : type.getDimSize(1);
 
   auto liveBelow = [&](Value first, Value limit, int64_t size, int64_t group) {
-    Value left = context.greatest(context.sub(values.scalar(limit), first), context.index(0));
-    return context.least(group == 1 ? left : context.mul(left, context.index(group)), context.index(size));
+    Value left = context.max(context.sub(values.scalar(limit), first), context.index(0));
+    return context.min(group == 1 ? left : context.mul(left, context.index(group)), context.index(size));
   };
   // Panels begin with whole groups.
   Value firstRow = context.add(access.base[access.rowAxis],

@@ -93,8 +93,8 @@ void attnc::cpu::moveToPage(EmitContext &context, Value pages, Value view, int64
 
 /// Elements below the limit along an axis, from 0 to `size`.
 static Value liveBelow(EmitContext &context, Value first, Value limit, int64_t size) {
-  Value left = context.greatest(context.sub(limit, first), context.index(0));
-  return context.least(left, context.index(size));
+  Value left = context.max(context.sub(limit, first), context.index(0));
+  return context.min(left, context.index(size));
 }
 
 Value attnc::cpu::wholeBlocks(EmitContext &context, Value live, int64_t size) {
@@ -361,8 +361,8 @@ void attnc::cpu::emitMinMax(EmitContext &context, ProgramValues &values, tile::M
   bool isCondition = element.isInteger(1);
   Type held = storageType(element);
   unsigned bits = held.getIntOrFloatBitWidth();
-  Value least = arith::ConstantOp::create(b, loc, b.getIntegerAttr(held, APInt::getSignedMaxValue(bits)));
-  Value greatest = arith::ConstantOp::create(b, loc, b.getIntegerAttr(held, APInt::getSignedMinValue(bits)));
+  Value min = arith::ConstantOp::create(b, loc, b.getIntegerAttr(held, APInt::getSignedMaxValue(bits)));
+  Value max = arith::ConstantOp::create(b, loc, b.getIntegerAttr(held, APInt::getSignedMinValue(bits)));
 
   SmallVector<Value> indices(minMax.getFirst().size());
   // Loops over the dimensions that are ranges, one inside the other.
@@ -386,13 +386,13 @@ void attnc::cpu::emitMinMax(EmitContext &context, ProgramValues &values, tile::M
     scf::YieldOp::create(b, loc, ValueRange{innerLow, innerHigh});
     return std::pair<Value, Value>(loop.getResult(0), loop.getResult(1));
   };
-  std::tie(least, greatest) = visit(0, least, greatest);
+  std::tie(min, max) = visit(0, min, max);
   if (isCondition) {
     // No element at all leaves 127 and -128: all are set, none is.
     Value zero = context.constant(held, 0);
-    least = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, least, zero);
-    greatest = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, greatest, zero);
+    min = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, min, zero);
+    max = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, max, zero);
   }
-  values.scalars.map(minMax.getMin(), least);
-  values.scalars.map(minMax.getMax(), greatest);
+  values.scalars.map(minMax.getMin(), min);
+  values.scalars.map(minMax.getMax(), max);
 }

@@ -190,7 +190,7 @@ static FailureOr<image::LaunchRule> describeLaunches(tile::ProgramOp program, Ar
           describeGrid(program.getLaunchSizes()->getResult(static_cast<unsigned>(range.size)), sizes);
       isKnown &= succeeded(size);
       if (succeeded(size))
-        described.push_back({*size, range.least, range.most});
+        described.push_back({*size, range.min, range.max});
     }
     return described;
   };

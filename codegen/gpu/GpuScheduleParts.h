@@ -8,12 +8,16 @@
 #define ATTNC_CODEGEN_GPU_GPUSCHEDULEPARTS_H
 
 #include "dialect/attn/AttnOps.h"
+#include "dialect/tile/TensorBox.h"
 
 namespace attnc::gpu {
 
-/// Rows of a tile that one warpgroup works on, sixteen a warp. Without roles a warp may have twice as many: what it
-/// loads of a right operand then serves two products.
-inline constexpr int64_t warpgroupRows = 64, wideRows = 128, warpgroupThreads = 128;
+using tile::warpgroupRows;
+using tile::warpgroupThreads;
+
+/// Rows of a tile that a warpgroup works on where its warps have twice as many as in others, which they may without
+/// roles: what a warp loads of a right operand then serves two products.
+inline constexpr int64_t wideRows = 2 * warpgroupRows;
 
 /// Bytes that barriers and tile numbers take at most.
 inline constexpr int64_t barrierBytes = 1024;

@@ -162,8 +162,8 @@ Status verifyCondition(const KernelImage &image, const SizeCondition &condition,
   for (const SizeRange &range : condition) {
     if (Status status = range.size.verify(image.symbols.size()); !status)
       return Error{prefix + "size of a launch: " + status.message()};
-    if (range.least < 0 || range.least > range.most)
-      return Error{prefix + "sizes from " + std::to_string(range.least) + " to " + std::to_string(range.most)};
+    if (range.min < 0 || range.min > range.max)
+      return Error{prefix + "sizes from " + std::to_string(range.min) + " to " + std::to_string(range.max)};
   }
   return {};
 }
@@ -290,7 +290,7 @@ bool LaunchRule::holds(Span<const int64_t> symbolSizes) const {
   const auto isFor = [symbolSizes](const SizeCondition &condition) {
     return std::all_of(condition.begin(), condition.end(), [symbolSizes](const SizeRange &range) {
       const int64_t size = range.size.evaluate(symbolSizes);
-      return size >= range.least && size <= range.most;
+      return size >= range.min && size <= range.max;
     });
   };
   return isFor(when) && std::none_of(unless.begin(), unless.end(), isFor);

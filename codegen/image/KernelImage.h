@@ -195,12 +195,12 @@ struct WorkspaceRule {
   int64_t countBytes(Span<const int64_t> symbolSizes) const;
 };
 
-/// Launches that have a size from `least` to `most`.
+/// Launches that have a size from `min` to `max`.
 struct SizeRange {
   /// What the size is of a launch, over the sizes of the image's symbols.
   GridRule size;
-  int64_t least = 0;
-  int64_t most = std::numeric_limits<int64_t>::max();
+  int64_t min = 0;
+  int64_t max = std::numeric_limits<int64_t>::max();
 };
 
 /// Launches, by their sizes: those that all ranges hold for.

@@ -237,8 +237,8 @@ template <typename Archive, typename Condition>
 void visitCondition(Archive &archive, Condition &condition) {
   archive.list(condition, [](auto &a, auto &range) {
     visitRule(a, range.size);
-    a.integer(range.least);
-    a.integer(range.most);
+    a.integer(range.min);
+    a.integer(range.max);
   });
 }
 

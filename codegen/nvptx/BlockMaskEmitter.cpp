@@ -15,7 +15,6 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::nvptx;
 
-using tile::lanesOfWarp;
 static constexpr int64_t wordBytes = 4;
 
 bool BlockMaskEmitter::owns(tile::MinMaxOp minMax) {
@@ -165,10 +164,10 @@ void BlockMaskEmitter::finishSteps(Value first, Value round, Value end, ArrayRef
       stores = arith::AndIOp::create(ptx.b, ptx.loc, stores, ptx.less(step, end));
     Value address = ptx.add(base, ptx.mul(ptx.sub(step, round), wordsOfStep * wordBytes));
     for (tile::MinMaxOp minMax : ofSteps) {
-      auto [least, greatest] = minMaxEmitter.finish(minMax, parts.front());
+      auto [min, max] = minMaxEmitter.finish(minMax, parts.front());
       parts = parts.drop_front();
-      bool isWide = least.getType().isInteger(64);
-      for (Value word : {least, greatest}) {
+      bool isWide = min.getType().isInteger(64);
+      for (Value word : {min, max}) {
         ptx.assembly("storeSharedIf", {}, isWide ? "@$2 st.shared.b64 [$0], $1;" : "@$2 st.shared.b32 [$0], $1;",
                      isWide ? "rlb" : "rrb", {address, word, stores});
         address = ptx.add(address, isWide ? 2 * wordBytes : wordBytes);
@@ -220,8 +219,8 @@ void BlockMaskEmitter::judgeSteps(Value round) {
       address = ptx.add(address, isWide ? 2 * wordBytes : wordBytes);
       return word;
     };
-    Value least = load(), greatest = load();
-    minMaxEmitter.define(minMax, {least, greatest});
+    Value min = load(), max = load();
+    minMaxEmitter.define(minMax, {min, max});
   }
   // Single elements are loaded for steps that there are.
   emitForStep(arith::MinSIOp::create(b, ptx.loc, step, ptx.add(steps, -1)), judgement);

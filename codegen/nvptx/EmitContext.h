@@ -19,11 +19,8 @@
 
 namespace attnc::nvptx {
 
-/// Threads that share a row.
-constexpr int64_t lanesOfRow = 4;
 /// Rows of a thread's part of a band of sixteen rows.
 constexpr int64_t rowsOfBand = 2;
-constexpr int64_t warpgroupThreads = 128, warpsOfWarpgroup = 4;
 /// The address space of shared memory.
 constexpr unsigned sharedSpace = 3;
 

@@ -15,8 +15,12 @@
 
 namespace attnc::nvptx {
 
+using tile::lanesOfRow;
+using tile::lanesOfWarp;
 using tile::warpgroupRows;
+using tile::warpgroupThreads;
 using tile::warpRows;
+using tile::warpsOfWarpgroup;
 
 /// A tensor that the copy engine moves boxes of.
 struct TensorMap {

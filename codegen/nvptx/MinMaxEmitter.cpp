@@ -10,7 +10,6 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::nvptx;
 
-using tile::lanesOfWarp;
 /// What a lane loads at once of an area of booleans, and how many of these stand for a load of one element: memory's
 /// bandwidth binds.
 static constexpr int64_t pieceBytes = 16, piecesOfLoad = 2;

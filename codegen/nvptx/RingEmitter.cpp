@@ -14,7 +14,6 @@ using namespace attnc::nvptx;
 
 /// Bytes of a barrier, and of the place of a tile number.
 static constexpr int64_t wordBytes = 8;
-static constexpr int64_t lanes = 32;
 
 /// Where the barrier of `ring` lies that says that a copy has landed.
 static int64_t landingOffset(tile::RingOp ring) {
@@ -149,8 +148,8 @@ void RingEmitter::clearRows(State &state, const tile::SharedLayout &layout, Valu
   // Rows are cleared whole: how their pieces are permuted does not matter.
   Value row = ptx.select(ptx.less(first, ptx.i32(0)), ptx.i32(0), first);
   Value own = ptx.add(ptx.mul(row, tile::SharedLayout::rowBytes), ptx.mul(context.place.lane, pieceBytes));
-  auto loop =
-      scf::ForOp::create(ptx.b, ptx.loc, own, ptx.i32(layout.panelBytes()), ptx.i32(lanes * pieceBytes), ValueRange());
+  auto loop = scf::ForOp::create(ptx.b, ptx.loc, own, ptx.i32(layout.panelBytes()), ptx.i32(lanesOfWarp * pieceBytes),
+                                 ValueRange());
   {
     OpBuilder::InsertionGuard insertion(ptx.b);
     ptx.b.setInsertionPoint(loop.getBody()->getTerminator());
@@ -216,13 +215,13 @@ Value RingEmitter::findPage(const View &table, Value sequence, Value first, Valu
   Value held = read(pages.first), distance = ptx.sub(first, held);
   Value same = arith::CmpIOp::create(b, ptx.loc, arith::CmpIPredicate::eq, sequence, read(pages.sequence));
   auto within = [&](Value x) -> Value {
-    return arith::CmpIOp::create(b, ptx.loc, arith::CmpIPredicate::ult, x, ptx.i32(lanes));
+    return arith::CmpIOp::create(b, ptx.loc, arith::CmpIPredicate::ult, x, ptx.i32(lanesOfWarp));
   };
-  Value here = both(same, within(distance)), next = both(same, within(ptx.sub(distance, ptx.i32(lanes))));
+  Value here = both(same, within(distance)), next = both(same, within(ptx.sub(distance, ptx.i32(lanesOfWarp))));
   Value isElsewhere = ptx.bitXor(here, arith::ConstantOp::create(b, ptx.loc, b.getBoolAttr(true)));
   auto store = [&](Value value, Value variable) { LLVM::StoreOp::create(b, ptx.loc, value, variable); };
   context.onlyIf(isElsewhere, [&] {
-    Value from = ptx.select(next, ptx.add(held, lanes), first);
+    Value from = ptx.select(next, ptx.add(held, lanesOfWarp), first);
     auto branch = scf::IfOp::create(b, ptx.loc, b.getI32Type(), next, /*withElseRegion=*/true);
     {
       OpBuilder::InsertionGuard guard(b);
@@ -232,13 +231,13 @@ Value RingEmitter::findPage(const View &table, Value sequence, Value first, Valu
       scf::YieldOp::create(b, ptx.loc, load(from));
     }
     store(branch.getResult(0), pages.here);
-    store(load(ptx.add(from, lanes)), pages.next);
+    store(load(ptx.add(from, lanesOfWarp)), pages.next);
     store(from, pages.first);
     store(sequence, pages.sequence);
   });
   Value place = ptx.sub(entry, read(pages.first));
   Value ofHere = ptx.shuffleFrom(read(pages.here), place), ofNext = ptx.shuffleFrom(read(pages.next), place);
-  return ptx.select(ptx.less(place, ptx.i32(lanes)), ofHere, ofNext);
+  return ptx.select(ptx.less(place, ptx.i32(lanesOfWarp)), ofHere, ofNext);
 }
 
 /// Starts the copies of a tile whose rows lie in pages: a box is in one of them, and has a lane of the warp.
@@ -247,7 +246,7 @@ void RingEmitter::startPages(tile::PutOp put, const tile::SharedLayout &layout, 
   assert(context.wholeWarp && "one thread would start one box after the other");
   TensorMap map = getTensorMap(put);
   int64_t pageRows = put.getView().getType().getDimSize(1), boxes = layout.rows / map.box.rows();
-  assert(boxes <= lanes && "a warp has a lane for each box");
+  assert(boxes <= lanesOfWarp && "a warp has a lane for each box");
   SmallVector<Value> position =
       llvm::map_to_vector(put.getIndices(), [&](Value index) { return context.scalar(index); });
   Value lane = context.place.lane, sequence = position[0], firstRow = position[1];

@@ -19,8 +19,8 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::nvptx;
 
-/// Named barriers 1, 2, ... say whose turn it is; each joins two warpgroups.
-static constexpr int64_t firstTurnBarrier = 1;
+/// Named barriers 1, 2, ... are those of ping-pong; each joins two warpgroups.
+static constexpr int64_t firstPingPongBarrier = 1;
 /// Rows or columns that one product instruction sums over: 16 elements of 16 bits.
 static constexpr int64_t productDepth = 16;
 
@@ -320,7 +320,7 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
       .Case([&](tile::StartOp start) { emitStart(start); })
       .Case([&](tile::AwaitOp await) { emitAwait(await); })
       .Case([&](tile::AnyOp any) { rowwise.emitAny(any); })
-      .Case([&](tile::PingPongOp turn) { emitPingPong(turn.getKind()); })
+      .Case([&](tile::PingPongOp pingPong) { emitPingPong(pingPong.getKind()); })
       .Case([&](tile::PartOp part) { emitPart(part); })
       .Case([&](tile::SkipOp) { context.syncWarpgroup(); })
       .Case([&](tile::MinMaxOp minMax) {
@@ -429,16 +429,16 @@ void RoleEmitter::emitPart(tile::PartOp part) {
   context.scalars[part.getEnd()] = ptx.add(first, rows);
 }
 
-/// Turns go round the consumers: warpgroup w waits on barrier 1 + w and passes on to the next.
+/// Consumers go round: warpgroup w waits on barrier 1 + w, and arrives at that of the next.
 void RoleEmitter::emitPingPong(tile::PingPongKind kind) {
   Ptx &ptx = context.ptx;
   Value warpgroup = context.place.warpgroup;
   int64_t consumers = role.getWarpgroups();
   if (kind == tile::PingPongKind::Wait)
-    return ptx.barrierSync(context.findBarrier(warpgroup, firstTurnBarrier), 2 * warpgroupThreads);
+    return ptx.barrierSync(context.findBarrier(warpgroup, firstPingPongBarrier), 2 * warpgroupThreads);
   Value next = ptx.add(warpgroup, 1);
   Value wrapped = ptx.select(ptx.equal(next, consumers), ptx.i32(0), next);
-  ptx.barrierArrive(context.findBarrier(wrapped, firstTurnBarrier), 2 * warpgroupThreads);
+  ptx.barrierArrive(context.findBarrier(wrapped, firstPingPongBarrier), 2 * warpgroupThreads);
 }
 
 LogicalResult RoleEmitter::emit() {
@@ -446,7 +446,7 @@ LogicalResult RoleEmitter::emit() {
   bool hasPingPong = false;
   role.walk([&](tile::PingPongOp) { hasPingPong = true; });
   if (hasPingPong) {
-    // The first turn is warpgroup 0's.
+    // Warpgroup 0 starts products first.
     Value last = ptx.equal(context.place.warpgroup, role.getWarpgroups() - 1);
     context.onlyIf(last, [&] { emitPingPong(tile::PingPongKind::Arrive); });
   }

@@ -148,8 +148,7 @@ void ScatterEmitter::addRest(Element rest) {
   ptx.b.setInsertionPoint(branch.thenBlock()->getTerminator());
   add(adds(rest.number), rest);
   ptx.b.setInsertionPoint(branch.elseBlock()->getTerminator());
-  constexpr int64_t lanes = 32;
-  for (int64_t mask = 1; mask < lanes; mask *= 2)
+  for (int64_t mask = 1; mask < lanesOfWarp; mask *= 2)
     rest.number = arith::AddFOp::create(ptx.b, ptx.loc, rest.number, ptx.shuffle(rest.number, mask));
   add(both(ptx.equal(lane, 0), adds(rest.number)), rest);
 }

@@ -137,7 +137,7 @@ private:
   Progress post(tile::PostOp op);
   Progress start(const Instruction &instruction, tile::StartOp op);
   Progress await(const Instruction &instruction, tile::AwaitOp op);
-  Progress turn(tile::PingPongOp op);
+  Progress pingPong(tile::PingPongOp op);
   Progress stage(tile::StoreOp op);
   Progress addInOrder(tile::StoreOp op);
   Progress sync(mlir::Operation *op);

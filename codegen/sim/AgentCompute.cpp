@@ -5,6 +5,7 @@
 #include "codegen/sim/Agent.h"
 #include "dialect/tile/BlockedRows.h"
 #include "dialect/tile/Philox.h"
+#include "dialect/tile/TensorBox.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include <cmath>
 #include <limits>
@@ -81,11 +82,8 @@ bool Agent::compute(const Instruction &instruction) {
   }
 }
 
-/// Four lanes of a warp share a row of a product's accumulator, two neighbours of each eight columns each. Values of
-/// rows that they hold parts of have a column for each; those that they agree on have one.
-static constexpr int64_t lanesOfRow = 4;
-
-/// What the lanes hold of `array`, which may have a column for each, or one.
+/// What the lanes that share a row hold of `array`: values of rows that they hold parts of have a column for each, and
+/// those that they agree on have one.
 static const Number &heldBy(const Array &array, int64_t row, int64_t lane) {
   return array.row(row)[array.columns == 1 ? 0 : lane];
 }
@@ -270,7 +268,7 @@ bool Agent::computeReduce(const Instruction &instruction) {
   auto reduce = cast<tile::ReduceOp>(instruction.op);
   bool isMax = reduce.getKind() == tile::ReduceKind::Max;
   const Array &source = *values[instruction.operands[0]].array, &acc = *values[instruction.operands[1]].array;
-  int64_t lanes = reduce.getPartial() ? lanesOfRow : 1;
+  int64_t lanes = reduce.getPartial() ? tile::lanesOfRow : 1;
   auto result = std::make_shared<Array>(source.rows, lanes);
   for (int64_t row = 0; row < source.rows; ++row)
     for (int64_t lane = 0; lane < lanes; ++lane) {
@@ -291,9 +289,9 @@ bool Agent::computeReduce(const Instruction &instruction) {
 /// The first lane has all of a row's number, the others 0.
 bool Agent::computeLanePartial(const Instruction &instruction) {
   const Array &whole = *values[instruction.operands[0]].array;
-  auto result = std::make_shared<Array>(whole.rows, lanesOfRow);
+  auto result = std::make_shared<Array>(whole.rows, tile::lanesOfRow);
   for (int64_t row = 0; row < whole.rows; ++row)
-    for (int64_t lane = 0; lane < lanesOfRow; ++lane)
+    for (int64_t lane = 0; lane < tile::lanesOfRow; ++lane)
       result->row(row)[lane].f = lane == 0 ? heldBy(whole, row, 0).f : 0.0;
   values[instruction.results[0]].array = std::move(result);
   return true;
@@ -306,7 +304,7 @@ bool Agent::computeWarpReduce(const Instruction &instruction) {
   auto result = std::make_shared<Array>(parts.rows, 1);
   for (int64_t row = 0; row < parts.rows; ++row) {
     double joined = heldBy(parts, row, 0).f;
-    for (int64_t lane = 1; lane < lanesOfRow; ++lane) {
+    for (int64_t lane = 1; lane < tile::lanesOfRow; ++lane) {
       double part = heldBy(parts, row, lane).f;
       joined = isMax ? std::fmax(joined, part) : static_cast<float>(joined + part);
     }

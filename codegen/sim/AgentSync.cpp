@@ -29,7 +29,7 @@ Agent::Progress Agent::synchronize(const Instruction &instruction) {
       .Case([&](tile::PostOp op) { return post(op); })
       .Case([&](tile::StartOp op) { return start(instruction, op); })
       .Case([&](tile::AwaitOp op) { return await(instruction, op); })
-      .Case([&](tile::PingPongOp op) { return turn(op); })
+      .Case([&](tile::PingPongOp op) { return pingPong(op); })
       .Case([&](tile::StoreOp op) { return op.getOrder() ? addInOrder(op) : stage(op); });
 }
 
@@ -424,30 +424,30 @@ Agent::Progress Agent::await(const Instruction &instruction, tile::AwaitOp op) {
   return Progress::Moved;
 }
 
-/// Turns are barriers of two warpgroups: one passes, the next takes.
-Agent::Progress Agent::turn(tile::PingPongOp op) {
+/// A ping-pong barrier is one of two warpgroups: one arrives, and the next waits.
+Agent::Progress Agent::pingPong(tile::PingPongOp op) {
   if (op.getKind() == tile::PingPongKind::Wait) {
-    ThreadBlock::Turn &turn = block.turns[part];
+    ThreadBlock::PingPongBarrier &own = block.pingPong[part];
     if (waits(op)) {
-      if (turn.passes == 0)
-        return waitFor("its turn");
-      --turn.passes;
-      clock.join(turn.clock);
+      if (own.arrivals == 0)
+        return waitFor("its ping-pong barrier");
+      --own.arrivals;
+      clock.join(own.clock);
     }
     return Progress::Moved;
   }
-  ThreadBlock::Turn &turn = block.turns[(part + 1) % parts];
+  ThreadBlock::PingPongBarrier &next = block.pingPong[(part + 1) % parts];
   // The barrier counts threads, not whose they are.
-  if (turn.passes > 0) {
+  if (next.arrivals > 0) {
     InFlightDiagnostic diagnostic = fail(op);
-    diagnostic << "turn passed twice before it was waited for";
-    diagnostic.attachNote((turn.passer ? turn.passer : role)->getLoc())
-        << (turn.passer ? "passed here before" : "the first turn is passed before the role starts");
+    diagnostic << "arrives twice at a ping-pong barrier before it was waited for";
+    diagnostic.attachNote((next.lastArrival ? next.lastArrival : role)->getLoc())
+        << (next.lastArrival ? "arrived here before" : "the first arrival is before the role starts");
     return Progress::Failed;
   }
-  ++turn.passes;
-  turn.passer = op;
-  turn.clock.join(publish());
+  ++next.arrivals;
+  next.lastArrival = op;
+  next.clock.join(publish());
   return Progress::Moved;
 }
 

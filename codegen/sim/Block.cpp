@@ -128,7 +128,7 @@ static int64_t countStorers(tile::BufferOp buffer, int64_t parts) {
 }
 
 ThreadBlock::ThreadBlock(Device &device, int64_t number, int64_t copyParts, int64_t parts)
-    : device(device), number(number), turns(parts) {
+    : device(device), number(number), pingPong(parts) {
   auto &body = device.program.getBody().front();
   int64_t ringNumber = 0;
   for (auto op : body.getOps<tile::RingOp>()) {

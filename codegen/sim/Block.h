@@ -156,13 +156,13 @@ public:
   std::vector<Agent *> consumers;
   std::deque<Copy> copies;
 
-  /// Turns that were passed to each consumer and not taken, and what lies before them.
-  struct Turn {
-    int64_t passes = 0;
+  /// The ping-pong barrier of each consumer: arrivals that it has not waited for yet, and what lies before them.
+  struct PingPongBarrier {
+    int64_t arrivals = 0;
     Clock clock;
-    mlir::Operation *passer = nullptr;
+    mlir::Operation *lastArrival = nullptr;
   };
-  std::vector<Turn> turns;
+  std::vector<PingPongBarrier> pingPong;
 
   /// Where all agents of a program without roles meet.
   struct Barrier {

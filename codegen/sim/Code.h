@@ -54,7 +54,7 @@ enum class Action : uint8_t {
   Await,       ///< tile.await
   PingPong,    ///< tile.ping_pong
   Sync,        ///< tile.sync
-  Stage,       ///< tile.store through a buffer, or in turns
+  Stage,       ///< tile.store through a buffer, or in an order
   End,
 };
 

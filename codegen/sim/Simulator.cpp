@@ -4,6 +4,7 @@
 
 #include "codegen/sim/Simulator.h"
 #include "codegen/sim/Agent.h"
+#include "dialect/tile/TensorBox.h"
 #include "mlir/IR/AffineMap.h"
 
 using namespace mlir;
@@ -27,10 +28,9 @@ int64_t Simulator::countParts(const Role &role) const {
   tile::RoleOp op = role.op;
   if (op)
     return op.getWarpgroups();
-  constexpr int64_t warpsOfWarpgroup = 4;
   tile::ProgramOp whole = program;
   attn::PipelineAttr pipeline = whole.getPipelineAttr();
-  return pipeline ? warpsOfWarpgroup * pipeline.getConsumers() : 1;
+  return pipeline ? tile::warpsOfWarpgroup * pipeline.getConsumers() : 1;
 }
 
 int64_t Simulator::numAgents() const {
@@ -70,8 +70,8 @@ std::unique_ptr<ThreadBlock> Simulator::makeBlock(Device &device, int64_t number
     }
   }
   block->findReaders();
-  // The first turn is the first consumer's.
-  block->turns.front().passes = 1;
+  // The first consumer starts products first.
+  block->pingPong.front().arrivals = 1;
   return block;
 }
 

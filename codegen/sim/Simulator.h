@@ -10,9 +10,9 @@
 //   read of a buffer that has not arrived            buffer overwritten while a product (or a store) reads it
 //   read of a buffer that was released               buffer released while a product reads it
 //   accumulator touched in flight                    registers of a product in flight written
-//   release without get                              turn passed twice before it was waited for
+//   release without get                              two arrivals at a ping-pong barrier before the wait for it
 //   product never awaited                            buffer never released; buffer filled and never got
-//   unordered accesses to the same bytes of shared memory, or additions to the same element of which one has a turn
+//   unordered accesses to the same bytes of shared memory, or additions to the same element of which one has an order
 //   deadlock: who waits for what
 //   stores an element that has been stored before; reads, or writes, outside of the tensor
 //===----------------------------------------------------------------------===//

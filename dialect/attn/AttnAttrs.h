@@ -37,21 +37,19 @@ inline constexpr llvm::StringLiteral scheduleTablesAttrName = "attn.schedule_tab
 /// A limit that is none.
 inline constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
 
-/// Launches that have a size from `least` to `most`.
+/// Launches that have a size from `min` to `max`.
 struct SizeRange {
   Size size;
-  int64_t least = 0;
-  int64_t most = unlimited;
+  int64_t min = 0;
+  int64_t max = unlimited;
 
   /// Whether it says nothing.
-  bool isUniversal() const { return least == 0 && most == unlimited; }
+  bool isUniversal() const { return min == 0 && max == unlimited; }
 
-  friend bool operator==(SizeRange a, SizeRange b) {
-    return a.size == b.size && a.least == b.least && a.most == b.most;
-  }
+  friend bool operator==(SizeRange a, SizeRange b) { return a.size == b.size && a.min == b.min && a.max == b.max; }
   friend bool operator!=(SizeRange a, SizeRange b) { return !(a == b); }
   friend llvm::hash_code hash_value(const SizeRange &range) {
-    return llvm::hash_combine(range.size, range.least, range.most);
+    return llvm::hash_combine(range.size, range.min, range.max);
   }
 };
 

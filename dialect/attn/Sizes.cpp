@@ -24,27 +24,27 @@ SmallVector<SizeRange> attnc::attn::canonicalizeRanges(ArrayRef<SizeRange> range
 /// Writes "1025 to 4096", "from 512", "to 4", or one number.
 template <typename Stream>
 static void printRange(Stream &os, SizeRange range) {
-  if (range.least == range.most)
-    os << range.least;
-  else if (range.most == unlimited)
-    os << "from " << range.least;
-  else if (range.least == 0)
-    os << "to " << range.most;
+  if (range.min == range.max)
+    os << range.min;
+  else if (range.max == unlimited)
+    os << "from " << range.min;
+  else if (range.min == 0)
+    os << "to " << range.max;
   else
-    os << range.least << " to " << range.most;
+    os << range.min << " to " << range.max;
 }
 
 /// Reads what `printRange` writes.
 static ParseResult parseRange(AsmParser &parser, SizeRange &range) {
   if (succeeded(parser.parseOptionalKeyword("from")))
-    return parser.parseInteger(range.least);
+    return parser.parseInteger(range.min);
   if (succeeded(parser.parseOptionalKeyword("to")))
-    return parser.parseInteger(range.most);
-  if (parser.parseInteger(range.least))
+    return parser.parseInteger(range.max);
+  if (parser.parseInteger(range.min))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("to")))
-    return parser.parseInteger(range.most);
-  range.most = range.least;
+    return parser.parseInteger(range.max);
+  range.max = range.min;
   return success();
 }
 
@@ -87,9 +87,9 @@ std::string SizesAttr::toString() const {
 
 LogicalResult SizesAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<SizeRange> ranges) {
   for (auto [place, range] : llvm::enumerate(ranges)) {
-    if (range.least < 0 || range.least > range.most)
+    if (range.min < 0 || range.min > range.max)
       return emitError() << "expected " << stringifySize(range.size) << " from 0 on, and no less to end with, got "
-                         << range.least << " to " << range.most;
+                         << range.min << " to " << range.max;
     if (place > 0 && ranges[place - 1].size == range.size)
       return emitError() << "expected one range of " << stringifySize(range.size) << ", got two";
   }
@@ -116,7 +116,7 @@ SizeRange SizesAttr::getRange(Size size) const {
 bool SizesAttr::contains(SizesAttr other) const {
   return llvm::all_of(getRanges(), [&](SizeRange range) {
     SizeRange inner = other.getRange(range.size);
-    return range.least <= inner.least && inner.most <= range.most;
+    return range.min <= inner.min && inner.max <= range.max;
   });
 }
 
@@ -124,8 +124,8 @@ SizesAttr SizesAttr::intersect(SizesAttr other) const {
   SmallVector<SizeRange> ranges;
   for (Size size : allSizes()) {
     SizeRange a = getRange(size), b = other.getRange(size);
-    ranges.push_back({size, std::max(a.least, b.least), std::min(a.most, b.most)});
-    if (ranges.back().least > ranges.back().most)
+    ranges.push_back({size, std::max(a.min, b.min), std::min(a.max, b.max)});
+    if (ranges.back().min > ranges.back().max)
       return {};
   }
   return get(getContext(), ranges);
@@ -143,13 +143,13 @@ SizesAttr SizesAttr::unite(SizesAttr other) const {
     SizeRange a = getRange(size), b = other.getRange(size);
     if (a != b) {
       auto endsBefore = [](SizeRange first, SizeRange second) {
-        return first.most < second.least && second.least - first.most > 1;
+        return first.max < second.min && second.min - first.max > 1;
       };
       if (differs || endsBefore(a, b) || endsBefore(b, a))
         return {};
       differs = true;
     }
-    ranges.push_back({size, std::min(a.least, b.least), std::max(a.most, b.most)});
+    ranges.push_back({size, std::min(a.min, b.min), std::max(a.max, b.max)});
   }
   return get(getContext(), ranges);
 }
@@ -162,13 +162,13 @@ void SizesAttr::subtract(SizesAttr other, SmallVectorImpl<SizesAttr> &rest) cons
   SizesAttr left = *this;
   for (SizeRange range : other.getRanges()) {
     SizeRange own = left.getRange(range.size);
-    auto add = [&](int64_t least, int64_t most) {
-      if (least <= most)
-        rest.push_back(left.intersect(get(getContext(), SizeRange{range.size, least, most})));
+    auto add = [&](int64_t min, int64_t max) {
+      if (min <= max)
+        rest.push_back(left.intersect(get(getContext(), SizeRange{range.size, min, max})));
     };
-    add(own.least, range.least - 1);
-    if (range.most != unlimited)
-      add(range.most + 1, own.most);
+    add(own.min, range.min - 1);
+    if (range.max != unlimited)
+      add(range.max + 1, own.max);
     left = left.intersect(get(getContext(), range));
   }
 }
@@ -177,7 +177,7 @@ SizesAttr SizesAttr::without(SizesAttr known) const {
   SmallVector<SizeRange> ranges;
   llvm::copy_if(getRanges(), std::back_inserter(ranges), [&](SizeRange range) {
     SizeRange of = known.getRange(range.size);
-    return of.least != of.most;
+    return of.min != of.max;
   });
   return get(getContext(), ranges);
 }

@@ -43,9 +43,9 @@ void GradientWriter::storeUnvisited(const ColumnBounds &bounds) {
   if (!op.getBlocks().empty())
     return overRange(b.index(0), all);
   // The loop goes by whole steps from the first on.
-  Value visited = b.greatest(b.sub(bounds.high, bounds.low), b.index(0));
+  Value visited = b.max(b.sub(bounds.high, bounds.low), b.index(0));
   Value steps = arith::CeilDivUIOp::create(builder, loc, visited, step);
-  overRange(b.index(0), b.least(bounds.low, all));
+  overRange(b.index(0), b.min(bounds.low, all));
   overRange(b.add(bounds.low, b.mul(steps, step)), all);
 }
 

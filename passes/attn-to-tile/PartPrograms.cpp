@@ -45,7 +45,7 @@ Value ForwardWriter::greatestOfParts(Value parts) {
   builder.setInsertionPointToEnd(loop.getBody());
   Value max = loop.getRegionIterArg(0), last = b.sub(parts, b.index(1));
   for (int64_t n = 0; n < partsAtOnce; ++n) {
-    Value part = b.least(b.add(loop.getInductionVar(), b.index(n)), last);
+    Value part = b.min(b.add(loop.getInductionVar(), b.index(n)), last);
     max = arith::MaximumFOp::create(builder, loc, max, b.loadPart(TileBuilder::PartNumber::Max, part));
   }
   scf::YieldOp::create(builder, loc, max);
@@ -54,7 +54,7 @@ Value ForwardWriter::greatestOfParts(Value parts) {
 
 /// What part `number` has left, or what the last has where there is no such part.
 ForwardWriter::Part ForwardWriter::loadPart(Value number, Value parts) {
-  Value last = b.sub(parts, b.index(1)), place = b.least(number, last);
+  Value last = b.sub(parts, b.index(1)), place = b.min(number, last);
   Part part;
   part.exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, number, parts);
   part.max = b.loadPart(TileBuilder::PartNumber::Max, place);

@@ -28,15 +28,15 @@ SmallVector<Value> TileBounds::inlineRegion(Region &region, ValueRange regionArg
     std::optional<Coordinate> coordinate = getIndexCoordinate(op, dim);
     if (!coordinate) {
       Value last = sub(viewDim(tensorView, dim), index(1));
-      return greatest(least(mapping.lookupOrDefault(value), last), index(0));
+      return max(min(mapping.lookupOrDefault(value), last), index(0));
     }
     // A single element stands for the whole axis, at run time too.
     auto onAxis = [&](Value position, bool endsRange = false) {
       if (cast<MemRefType>(tensorView.getType()).getDimSize(dim) == 1)
         return index(0);
-      Value inside = least(position, sub(viewDim(tensorView, dim), index(1)));
+      Value inside = min(position, sub(viewDim(tensorView, dim), index(1)));
       // The last of no positions stands before the first.
-      return endsRange ? inside : greatest(inside, index(0));
+      return endsRange ? inside : max(inside, index(0));
     };
     switch (*coordinate) {
     case Coordinate::Batch:
@@ -81,7 +81,7 @@ SmallVector<Value> TileBounds::inlineRegion(Region &region, ValueRange regionArg
 
 /// The last of the rows below `end` that holds a query or a key, or the row before the first.
 static Value lastRow(TileBounds &b, Value end) {
-  return b.sub(b.least(end, b.getSide(b.getRowAxis()).count), b.index(1));
+  return b.sub(b.min(end, b.getSide(b.getRowAxis()).count), b.index(1));
 }
 
 std::pair<Value, Value> TileBounds::buildRowsOfBounds() {
@@ -93,7 +93,7 @@ std::pair<Value, Value> TileBounds::buildRowsOfBounds() {
   Value first = add(geometry.row0, part.getFirst());
   // A part without rows begins after the last query, whose position may be the last that an index holds.
   if (kernel.getQOffset())
-    first = greatest(least(first, sub(geometry.query.count, index(1))), geometry.row0);
+    first = max(min(first, sub(geometry.query.count, index(1))), geometry.row0);
   return {first, add(geometry.row0, part.getEnd())};
 }
 
@@ -118,7 +118,7 @@ ColumnBounds TileBounds::buildQueryBounds() {
   Type i64 = builder.getI64Type();
   auto wide = [&](Value value) { return arith::IndexCastOp::create(builder, loc, i64, value).getResult(); };
   auto rowOf = [&](Value position) {
-    Value row = least(greatest(sub(position, wide(geometry.shift)), wide(zero)), wide(count));
+    Value row = min(max(sub(position, wide(geometry.shift)), wide(zero)), wide(count));
     return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), row).getResult();
   };
   Value step = index(getColumns());
@@ -144,15 +144,14 @@ ColumnBounds TileBounds::buildKeyBounds() {
   Value step = index(getColumns());
   Value low = mul(arith::DivUIOp::create(builder, loc, bounds[0], step), step);
   if (!kernel.getBlocks().empty())
-    return {low, zero, zero, least(bounds[3], geometry.key.count)};
-  return {low, bounds[1], least(bounds[2], geometry.key.count), least(bounds[3], geometry.key.count)};
+    return {low, zero, zero, min(bounds[3], geometry.key.count)};
+  return {low, bounds[1], min(bounds[2], geometry.key.count), min(bounds[3], geometry.key.count)};
 }
 
 std::pair<Value, Value> TileBounds::buildBlock(Value first, int64_t columns) {
   Coordinate rows = getRowAxis();
   Value count = getSide(getColumnAxis()).count, next = add(first, index(columns));
-  Value last = lastRow(*this, add(geometry.row0, index(getExtent(rows)))),
-        lastColumn = sub(least(next, count), index(1));
+  Value last = lastRow(*this, add(geometry.row0, index(getExtent(rows)))), lastColumn = sub(min(next, count), index(1));
   bool ofQueries = rows == Coordinate::Query;
   Value i = ofQueries ? geometry.row0 : first, lastI = ofQueries ? last : lastColumn;
   Value j = ofQueries ? first : geometry.row0, lastJ = ofQueries ? lastColumn : last;

@@ -41,7 +41,7 @@ void TileCapturedGradients::buildCapturedGeometry() {
     Value rows = viewDim(lookup(ofQueries ? kernel.getQuery() : kernel.getKey()), kernel.isPacked() ? 0 : 1);
     Value extent = index(getRows());
     geometry.row0 = mul(take(arith::CeilDivUIOp::create(builder, loc, rows, extent)), extent);
-    live = least(sub(rows, geometry.row0), extent);
+    live = min(sub(rows, geometry.row0), extent);
   }
   if (captured->dimOfBuckets())
     firstBucket = take(index(captured->countBuckets()));

@@ -44,7 +44,7 @@ TileCaptures::Capture TileCaptures::classify(LoadOp load) {
 
 Value TileCaptures::batchIndex(Value view, int64_t dim) {
   // Packed: nothing ties this size to the number of sequences.
-  return kernel.isPacked() ? least(geometry.batch, sub(viewDim(view, dim), index(1))) : geometry.batch;
+  return kernel.isPacked() ? min(geometry.batch, sub(viewDim(view, dim), index(1))) : geometry.batch;
 }
 
 SmallVector<Value> TileCaptures::viewIndices(LoadOp load, Value j, SmallVectorImpl<int64_t> &axes,
@@ -68,7 +68,7 @@ SmallVector<Value> TileCaptures::viewIndices(LoadOp load, Value j, SmallVectorIm
     if (!coordinate) {
       Value computed = cloneUniform(position, region, mapping);
       Value last = sub(viewDim(lookup(load.getTensor()), dim), index(1));
-      indices.push_back(greatest(least(computed, last), index(0)));
+      indices.push_back(max(min(computed, last), index(0)));
       continue;
     }
     switch (*coordinate) {

@@ -32,8 +32,8 @@ Value TileContext::choose(Value condition, float yes, float no) {
 Value TileContext::add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
 Value TileContext::sub(Value a, Value b) { return arith::SubIOp::create(builder, loc, a, b); }
 Value TileContext::mul(Value a, Value b) { return arith::MulIOp::create(builder, loc, a, b); }
-Value TileContext::least(Value a, Value b) { return arith::MinSIOp::create(builder, loc, a, b); }
-Value TileContext::greatest(Value a, Value b) { return arith::MaxSIOp::create(builder, loc, a, b); }
+Value TileContext::min(Value a, Value b) { return arith::MinSIOp::create(builder, loc, a, b); }
+Value TileContext::max(Value a, Value b) { return arith::MaxSIOp::create(builder, loc, a, b); }
 
 Value TileContext::viewDim(Value view, int64_t dim) {
   int64_t size = cast<MemRefType>(view.getType()).getDimSize(dim);
@@ -52,7 +52,7 @@ AffineExpr TileContext::sizeOf(Value value, int64_t dim, SmallVectorImpl<int64_t
 Value TileContext::loadLength(Value lengths, Value position, Value limit) {
   Value length = memref::LoadOp::create(builder, loc, arguments.lookupOrDefault(lengths), position);
   Value count = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), length);
-  return limit ? greatest(least(count, limit), index(0)) : count;
+  return limit ? max(min(count, limit), index(0)) : count;
 }
 
 SmallVector<int64_t> TileContext::rowGroup(std::optional<int64_t> headDimension) const {

@@ -111,8 +111,8 @@ public:
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value sub(mlir::Value a, mlir::Value b);
   mlir::Value mul(mlir::Value a, mlir::Value b);
-  mlir::Value least(mlir::Value a, mlir::Value b);
-  mlir::Value greatest(mlir::Value a, mlir::Value b);
+  mlir::Value min(mlir::Value a, mlir::Value b);
+  mlir::Value max(mlir::Value a, mlir::Value b);
 
   /// Where the program is written, and what its operations are told to come from.
   mlir::OpBuilder builder;

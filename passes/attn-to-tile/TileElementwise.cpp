@@ -60,7 +60,7 @@ Value TileElementwise::cloneComputedLoad(LoadOp load, IRMapping &mapping, Value 
     else if (coordinate == Coordinate::Key)
       computed = add(j, geometry.key.base);
     Value last = sub(viewDim(view, dim), index(1));
-    indices.push_back(greatest(least(computed, last), index(0)));
+    indices.push_back(max(min(computed, last), index(0)));
   }
   return memref::LoadOp::create(builder, loc, view, indices);
 }

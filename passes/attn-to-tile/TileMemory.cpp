@@ -121,7 +121,7 @@ void TileMemory::buildSinkGeometry() {
   Value tilesOfHead = index(llvm::divideCeil(countSinks(), getRows()));
   geometry.head = arith::DivUIOp::create(builder, loc, program.getTile(), tilesOfHead);
   geometry.row0 = mul(arith::RemUIOp::create(builder, loc, program.getTile(), tilesOfHead), index(getRows()));
-  tile::LiveRowsOp::create(builder, loc, least(sub(index(countSinks()), geometry.row0), index(getRows())));
+  tile::LiveRowsOp::create(builder, loc, min(sub(index(countSinks()), geometry.row0), index(getRows())));
 }
 
 SmallVector<Value> TileMemory::sinkIndices() {

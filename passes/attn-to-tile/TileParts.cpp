@@ -61,23 +61,23 @@ Value TileParts::countParts() {
     return index(schedule.getSplits());
   Value ofBlocks = arith::DivUIOp::create(builder, loc, index(schedule.getSplitBlocks()), countTiles());
   Value ofKeys = arith::DivUIOp::create(builder, loc, countKeysOfParts(), index(leastKeysOfPart));
-  return greatest(least(ofBlocks, ofKeys), index(1));
+  return max(min(ofBlocks, ofKeys), index(1));
 }
 
 ColumnBounds TileParts::takePart(ColumnBounds bounds) {
   if (!part)
     return bounds;
   Value step = index(getColumns());
-  Value visited = greatest(sub(bounds.high, bounds.low), index(0));
+  Value visited = max(sub(bounds.high, bounds.low), index(0));
   Value steps = arith::CeilDivUIOp::create(builder, loc, visited, step), parts = countParts();
   Value ofPart = arith::CeilDivUIOp::create(builder, loc, steps, parts);
   // Counted in steps, which stay far from the end of an index.
-  Value first = least(mul(least(part, parts), ofPart), steps), last = least(add(first, ofPart), steps);
+  Value first = min(mul(min(part, parts), ofPart), steps), last = min(add(first, ofPart), steps);
   auto columnOf = [&](Value number) { return add(bounds.low, mul(number, step)); };
   // Parts begin with whole steps; one without steps may begin after the last column.
-  Value low = columnOf(first), high = least(columnOf(last), bounds.high);
+  Value low = columnOf(first), high = min(columnOf(last), bounds.high);
   // Full columns of other parts are none of this one's.
-  auto within = [&](Value column) { return least(greatest(column, low), greatest(high, low)); };
+  auto within = [&](Value column) { return min(max(column, low), max(high, low)); };
   return {low, within(bounds.fullLow), within(bounds.fullHigh), high, bounds.position};
 }
 
@@ -107,7 +107,7 @@ SmallVector<Value> TileParts::partIndices(Value ofPart, Value column) {
 
 Value TileParts::endOfPartRows(Value first) {
   Value left = mul(sub(geometry.query.stored, geometry.row0), index(getHeads()));
-  return add(first, least(left, index(getRows())));
+  return add(first, min(left, index(getRows())));
 }
 
 Value TileParts::columnOf(PartNumber number) {

@@ -84,7 +84,7 @@ void TilePlace::buildGeometry() {
     geometry.shift = add(geometry.shift, lookup(offset));
   Value left = sub(getSide(getRowAxis()).stored, geometry.row0);
   Value rows = getHeads() == 1 ? left : mul(left, index(getHeads()));
-  tile::LiveRowsOp::create(builder, loc, greatest(least(rows, index(getRows())), index(0)));
+  tile::LiveRowsOp::create(builder, loc, max(min(rows, index(getRows())), index(0)));
 }
 
 std::pair<Value, Value> TilePlace::buildSections(Value tile, Value tilesOfHead, Value keyRows) {
@@ -98,25 +98,25 @@ std::pair<Value, Value> TilePlace::buildSections(Value tile, Value tilesOfHead, 
   constexpr int64_t fewest = 16;
   // An index of a GPU has 32 bits, which hold any number of rows there is.
   int64_t rows = std::min<int64_t>(schedule.getPipeline().getSectionBytes() / rowBytes, INT32_MAX);
-  Value fit = divide(index(rows), greatest(keyRows, index(1)));
+  Value fit = divide(index(rows), max(keyRows, index(1)));
   // A power of two, so that sections tend to divide the heads.
   Type i32 = builder.getI32Type();
   auto constant = [&](int32_t value) -> Value {
     return arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(value));
   };
-  Value word = arith::IndexCastOp::create(builder, loc, i32, greatest(fit, index(fewest)));
+  Value word = arith::IndexCastOp::create(builder, loc, i32, max(fit, index(fewest)));
   Value leading = math::CountLeadingZerosOp::create(builder, loc, word);
   Value power =
       arith::ShLIOp::create(builder, loc, constant(1), arith::SubIOp::create(builder, loc, constant(31), leading));
   Value batch = viewDim(lookup(kernel.getQuery()), 0);
   Value all = mul(batch, index(countHeadTiles()));
-  Value section = least(arith::IndexCastOp::create(builder, loc, builder.getIndexType(), power), all);
+  Value section = min(arith::IndexCastOp::create(builder, loc, builder.getIndexType(), power), all);
   Value tilesOfSection = mul(section, tilesOfHead);
   Value number = divide(tile, tilesOfSection);
   Value inside = arith::RemUIOp::create(builder, loc, tile, tilesOfSection);
   // The last section may have fewer heads. Both sizes are the same for all tiles, and so is what divisions by them
   // need.
-  Value whole = divide(all, section), rest = greatest(sub(all, mul(whole, section)), index(1));
+  Value whole = divide(all, section), rest = max(sub(all, mul(whole, section)), index(1));
   Value isLast = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, number, whole);
   auto ofBoth = [&](Value last, Value others) -> Value {
     return arith::SelectOp::create(builder, loc, isLast, last, others);
@@ -130,7 +130,7 @@ Value TilePlace::countSlots() {
   Value offsets = lookup(getRowAxis() == Coordinate::Query ? kernel.getQueryOffsets() : kernel.getKeyOffsets());
   Value rows = viewDim(lookup(rowTensor()), 0);
   Value tiles = arith::CeilDivUIOp::create(builder, loc, rows, index(getExtent(getRowAxis())));
-  return greatest(add(tiles, sub(viewDim(offsets, 0), index(2))), index(1));
+  return max(add(tiles, sub(viewDim(offsets, 0), index(2))), index(1));
 }
 
 void TilePlace::buildPackedGeometry(Value slot) {
@@ -142,7 +142,7 @@ void TilePlace::buildPackedGeometry(Value slot) {
     return arith::CmpIOp::create(builder, loc, predicate, a, b);
   };
   auto firstSlot = [&](Value offset, Value b) { return add(arith::DivUIOp::create(builder, loc, offset, rows), b); };
-  Value batch = sub(viewDim(offsets, 0), one), lastBatch = greatest(sub(batch, one), index(0));
+  Value batch = sub(viewDim(offsets, 0), one), lastBatch = max(sub(batch, one), index(0));
   slot = sub(sub(countSlots(), one), slot);
 
   // Three bits of its number at once, from the highest down: loads that do not wait for each other.
@@ -158,7 +158,7 @@ void TilePlace::buildPackedGeometry(Value slot) {
         builder.setInsertionPointToEnd(round.getParentBlock());
         Value shift = mul(sub(sub(rounds, one), round), index(digitBits)), found = state[0];
         for (int64_t digit = 1; digit < digits; ++digit) {
-          Value b = least(add(state[0], arith::ShLIOp::create(builder, loc, index(digit), shift)), lastBatch);
+          Value b = min(add(state[0], arith::ShLIOp::create(builder, loc, index(digit), shift)), lastBatch);
           Value start = firstSlot(loadLength(rowOffsets, b, {}), b);
           found = arith::SelectOp::create(builder, loc, compare(arith::CmpIPredicate::sle, start, slot), b, found);
         }
@@ -166,7 +166,7 @@ void TilePlace::buildPackedGeometry(Value slot) {
       });
   geometry.batch = loop.getResult(0);
   // Without sequences there is no offset but the first; reading it twice gives the empty sequence that is wanted.
-  Value next = least(add(geometry.batch, one), batch);
+  Value next = min(add(geometry.batch, one), batch);
   geometry.query.base = loadLength(kernel.getQueryOffsets(), geometry.batch, {});
   geometry.key.base = kernel.isPaged() ? index(0) : loadLength(kernel.getKeyOffsets(), geometry.batch, {});
   Value queries = sub(loadLength(kernel.getQueryOffsets(), next, {}), geometry.query.base), keys;
@@ -213,7 +213,7 @@ Value TilePlace::countTiles() {
     return mul(countSlots(), index(countHeadTiles()));
   Value rows = viewDim(lookup(kernel.getQuery()), 1);
   Value tilesOfHead = arith::CeilDivUIOp::create(builder, loc, rows, index(getExtent(Coordinate::Query)));
-  return greatest(mul(mul(tilesOfHead, viewDim(lookup(kernel.getQuery()), 0)), index(countHeadTiles())), index(1));
+  return max(mul(mul(tilesOfHead, viewDim(lookup(kernel.getQuery()), 0)), index(countHeadTiles())), index(1));
 }
 
 int64_t TilePlace::countBucketTiles() const { return llvm::divideCeil(captured->countBuckets(), countBucketsOfTile()); }

@@ -90,7 +90,7 @@ void TileScatteredGradients::buildScatteredGeometry() {
   Value first = mul(takePlace(rest, arith::CeilDivUIOp::create(builder, loc, size, extent)), extent);
   for (unsigned dim : captured->indexedDims())
     scatteredIndices[dim] = dim == rowDim ? first : takePlace(rest, viewDim(tensor, dim));
-  tile::LiveRowsOp::create(builder, loc, least(sub(size, first), extent));
+  tile::LiveRowsOp::create(builder, loc, min(sub(size, first), extent));
 }
 
 void TileScatteredGradients::storeScatteredSums(Value vector) {

@@ -121,7 +121,7 @@ SmallVector<Value> TileSteps::overStretches(ValueRange initial, const ColumnBoun
   int64_t columns = stepsOfStretch * getColumns();
   auto overStretch = [&](Value stretch, ValueRange state) {
     auto [some, all] = buildBlock(stretch, columns);
-    Value full = all, end = least(add(stretch, index(columns)), bounds.high);
+    Value full = all, end = min(add(stretch, index(columns)), bounds.high);
     auto steps = [&](function_ref<SmallVector<Value>(Value, ValueRange)> inner) {
       return SmallVector<Value>(buildLoop(stretch, end, getColumns(), state, inner).getResults());
     };

@@ -16,7 +16,7 @@ using namespace attnc::attn;
 BoxEvaluator::BoxEvaluator(OpBuilder &builder, Region &mask, ArrayRef<Interval> coordinates)
     : builder(builder), mask(mask), exact(mask), limited(mask, scalarBits) {
   for (auto [argument, range] : llvm::zip_equal(mask.getArguments(), coordinates))
-    ranges[argument] = range.least ? std::optional(range) : std::nullopt;
+    ranges[argument] = range.min ? std::optional(range) : std::nullopt;
 }
 
 bool BoxEvaluator::mayWrap(Value value) {
@@ -89,9 +89,9 @@ std::optional<Interval> BoxEvaluator::cloneUniform(Operation *op, unsigned resul
     if (isa<ShapedType>(operand.getType()))
       continue;
     std::optional<Interval> range = evaluate(operand);
-    if (!range || range->least != range->greatest)
+    if (!range || range->min != range->max)
       return std::nullopt;
-    mapping.map(operand, range->least);
+    mapping.map(operand, range->min);
   }
   Value value = builder.clone(*op, mapping)->getResult(result);
   return Interval{value, value};
@@ -121,23 +121,23 @@ std::optional<Interval> BoxEvaluator::evaluateOp(Operation *op, unsigned result)
     return llvm::TypeSwitch<Operation *, std::optional<Interval>>(op)
         .Case([&](arith::AndIOp) {
           Interval a = condition(0), b = condition(1);
-          return Interval{conj(a.least, b.least), conj(a.greatest, b.greatest)};
+          return Interval{conj(a.min, b.min), conj(a.max, b.max)};
         })
         .Case([&](arith::OrIOp) {
           Interval a = condition(0), b = condition(1);
-          return Interval{disj(a.least, b.least), disj(a.greatest, b.greatest)};
+          return Interval{disj(a.min, b.min), disj(a.max, b.max)};
         })
         .Case([&](arith::XOrIOp) -> std::optional<Interval> {
           if (!matchPattern(op->getOperand(1), m_One()))
             return std::nullopt;
           Interval a = condition(0);
-          return Interval{invert(a.greatest), invert(a.least)};
+          return Interval{invert(a.max), invert(a.min)};
         })
         .Case([&](arith::SelectOp) {
           Interval c = condition(0), a = condition(1), b = condition(2);
-          Value whicheverAll = conj(a.least, b.least);
-          Value all = disj(whicheverAll, disj(conj(c.least, a.least), conj(invert(c.greatest), b.least)));
-          Value some = disj(conj(c.greatest, a.greatest), conj(invert(c.least), b.greatest));
+          Value whicheverAll = conj(a.min, b.min);
+          Value all = disj(whicheverAll, disj(conj(c.min, a.min), conj(invert(c.max), b.min)));
+          Value some = disj(conj(c.max, a.max), conj(invert(c.min), b.max));
           return Interval{all, some};
         })
         .Default([](Operation *) { return std::nullopt; });
@@ -145,14 +145,14 @@ std::optional<Interval> BoxEvaluator::evaluateOp(Operation *op, unsigned result)
 
   if (isa<arith::IndexCastOp, arith::ExtSIOp>(op)) {
     std::optional<Interval> a = range(0);
-    if (!a || a->least.getType().isInteger(1) || mayWrap(op->getResult(0)))
+    if (!a || a->min.getType().isInteger(1) || mayWrap(op->getResult(0)))
       return std::nullopt;
     auto cast = [&](Value v) -> Value {
       if (isa<arith::IndexCastOp>(op))
         return arith::IndexCastOp::create(builder, loc, type, v);
       return arith::ExtSIOp::create(builder, loc, type, v);
     };
-    return Interval{cast(a->least), cast(a->greatest)};
+    return Interval{cast(a->min), cast(a->max)};
   }
   if (!type.isIndex() && !type.isInteger(64))
     return std::nullopt;
@@ -160,31 +160,31 @@ std::optional<Interval> BoxEvaluator::evaluateOp(Operation *op, unsigned result)
       mayWrap(op->getResult(result)))
     return std::nullopt;
 
-  auto least = [&](Value a, Value b) -> Value { return arith::MinSIOp::create(builder, loc, a, b); };
-  auto greatest = [&](Value a, Value b) -> Value { return arith::MaxSIOp::create(builder, loc, a, b); };
+  auto min = [&](Value a, Value b) -> Value { return arith::MinSIOp::create(builder, loc, a, b); };
+  auto max = [&](Value a, Value b) -> Value { return arith::MaxSIOp::create(builder, loc, a, b); };
   return llvm::TypeSwitch<Operation *, std::optional<Interval>>(op)
       .Case([&](arith::AddIOp) -> std::optional<Interval> {
         std::optional<Interval> a = range(0), b = range(1);
         if (!a || !b)
           return std::nullopt;
-        return Interval{arith::AddIOp::create(builder, loc, a->least, b->least),
-                        arith::AddIOp::create(builder, loc, a->greatest, b->greatest)};
+        return Interval{arith::AddIOp::create(builder, loc, a->min, b->min),
+                        arith::AddIOp::create(builder, loc, a->max, b->max)};
       })
       .Case([&](arith::SubIOp) -> std::optional<Interval> {
         std::optional<Interval> a = range(0), b = range(1);
         if (!a || !b)
           return std::nullopt;
-        return Interval{arith::SubIOp::create(builder, loc, a->least, b->greatest),
-                        arith::SubIOp::create(builder, loc, a->greatest, b->least)};
+        return Interval{arith::SubIOp::create(builder, loc, a->min, b->max),
+                        arith::SubIOp::create(builder, loc, a->max, b->min)};
       })
       .Case([&](arith::MulIOp) -> std::optional<Interval> {
         APInt factor;
         std::optional<Interval> a = range(0);
         if (!a || !matchPattern(op->getOperand(1), m_ConstantInt(&factor)) || factor.abs().uge(maxFactor))
           return std::nullopt;
-        Value constant = evaluate(op->getOperand(1))->least;
-        Value first = arith::MulIOp::create(builder, loc, a->least, constant);
-        Value second = arith::MulIOp::create(builder, loc, a->greatest, constant);
+        Value constant = evaluate(op->getOperand(1))->min;
+        Value first = arith::MulIOp::create(builder, loc, a->min, constant);
+        Value second = arith::MulIOp::create(builder, loc, a->max, constant);
         return factor.isNegative() ? Interval{second, first} : Interval{first, second};
       })
       .Case<arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivSIOp>([&](auto) -> std::optional<Interval> {
@@ -193,41 +193,41 @@ std::optional<Interval> BoxEvaluator::evaluateOp(Operation *op, unsigned result)
         std::optional<Interval> a = range(0);
         if (!a || !matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) || !divisor.isStrictlyPositive())
           return std::nullopt;
-        Value constant = evaluate(op->getOperand(1))->least;
+        Value constant = evaluate(op->getOperand(1))->min;
         auto divide = [&](Value v) {
           IRMapping mapping;
           mapping.map(op->getOperand(0), v);
           mapping.map(op->getOperand(1), constant);
           return builder.clone(*op, mapping)->getResult(0);
         };
-        return Interval{divide(a->least), divide(a->greatest)};
+        return Interval{divide(a->min), divide(a->max)};
       })
       .Case([&](arith::MaxSIOp) -> std::optional<Interval> {
         std::optional<Interval> a = range(0), b = range(1);
         if (!a || !b)
           return std::nullopt;
-        return Interval{greatest(a->least, b->least), greatest(a->greatest, b->greatest)};
+        return Interval{max(a->min, b->min), max(a->max, b->max)};
       })
       .Case([&](arith::MinSIOp) -> std::optional<Interval> {
         std::optional<Interval> a = range(0), b = range(1);
         if (!a || !b)
           return std::nullopt;
-        return Interval{least(a->least, b->least), least(a->greatest, b->greatest)};
+        return Interval{min(a->min, b->min), min(a->max, b->max)};
       })
       .Case([&](math::AbsIOp) -> std::optional<Interval> {
         std::optional<Interval> a = range(0);
         if (!a)
           return std::nullopt;
         Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
-        Value negated = arith::SubIOp::create(builder, loc, zero, a->least);
-        Value negatedGreatest = arith::SubIOp::create(builder, loc, zero, a->greatest);
-        return Interval{greatest(zero, greatest(a->least, negatedGreatest)), greatest(negated, a->greatest)};
+        Value negated = arith::SubIOp::create(builder, loc, zero, a->min);
+        Value negatedMax = arith::SubIOp::create(builder, loc, zero, a->max);
+        return Interval{max(zero, max(a->min, negatedMax)), max(negated, a->max)};
       })
       .Case([&](arith::SelectOp) -> std::optional<Interval> {
         std::optional<Interval> a = range(1), b = range(2);
         if (!a || !b)
           return std::nullopt;
-        return Interval{least(a->least, b->least), greatest(a->greatest, b->greatest)};
+        return Interval{min(a->min, b->min), max(a->max, b->max)};
       })
       .Default([](Operation *) { return std::nullopt; });
 }
@@ -248,19 +248,15 @@ std::optional<Interval> BoxEvaluator::evaluateCompare(Operation *op) {
   switch (compare.getPredicate()) {
   case P::slt:
   case P::sle:
-    return Interval{cmp(compare.getPredicate(), a->greatest, b->least),
-                    cmp(compare.getPredicate(), a->least, b->greatest)};
+    return Interval{cmp(compare.getPredicate(), a->max, b->min), cmp(compare.getPredicate(), a->min, b->max)};
   case P::sgt:
   case P::sge:
-    return Interval{cmp(compare.getPredicate(), a->least, b->greatest),
-                    cmp(compare.getPredicate(), a->greatest, b->least)};
+    return Interval{cmp(compare.getPredicate(), a->min, b->max), cmp(compare.getPredicate(), a->max, b->min)};
   case P::eq:
   case P::ne: {
     // Ranges that overlap may hold equal values; two single values must.
-    Value some =
-        arith::AndIOp::create(builder, loc, cmp(P::sle, a->least, b->greatest), cmp(P::sle, b->least, a->greatest));
-    Value all =
-        arith::AndIOp::create(builder, loc, cmp(P::eq, a->least, b->greatest), cmp(P::eq, a->greatest, b->least));
+    Value some = arith::AndIOp::create(builder, loc, cmp(P::sle, a->min, b->max), cmp(P::sle, b->min, a->max));
+    Value all = arith::AndIOp::create(builder, loc, cmp(P::eq, a->min, b->max), cmp(P::eq, a->max, b->min));
     if (compare.getPredicate() == P::eq)
       return Interval{all, some};
     return Interval{arith::XOrIOp::create(builder, loc, some, boolean(true)),
@@ -281,8 +277,8 @@ std::optional<Interval> BoxEvaluator::evaluateLoad(Operation *op) {
     std::optional<Interval> range = evaluate(index);
     if (!range)
       return std::nullopt;
-    first.push_back(range->least);
-    last.push_back(range->greatest);
+    first.push_back(range->min);
+    last.push_back(range->max);
   }
   Type type = load.getResult().getType();
   auto range = LoadRangeOp::create(builder, op->getLoc(), type, type, load.getTensor(), first, last,

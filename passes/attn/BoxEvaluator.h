@@ -20,7 +20,7 @@ inline constexpr int64_t maxFactor = int64_t(1) << 30;
 
 /// Least and greatest value of an integer, both inside. For a condition: whether it holds everywhere, and somewhere.
 struct Interval {
-  mlir::Value least, greatest;
+  mlir::Value min, max;
 };
 
 /// Evaluates values of a mask region over a box of positions, building into another region.

@@ -89,7 +89,7 @@ struct InferBounds : attnc::attn::impl::AttnInferBoundsBase<InferBounds> {
                            {Interval{b, b}, Interval{h, h}, Interval{block->getArgument(2), block->getArgument(3)},
                             Interval{block->getArgument(4), block->getArgument(5)}});
     Interval keep = evaluator.evaluateCondition(kernel.getMask().front().getTerminator()->getOperand(0));
-    if (matchPattern(keep.least, m_Zero()) && matchPattern(keep.greatest, m_One())) {
+    if (matchPattern(keep.min, m_Zero()) && matchPattern(keep.max, m_One())) {
       block->erase();
       return false;
     }
@@ -97,10 +97,10 @@ struct InferBounds : attnc::attn::impl::AttnInferBoundsBase<InferBounds> {
       Location loc = kernel.getLoc();
       Value one = arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), 1);
       Value unknown = arith::XOrIOp::create(builder, loc, check, one);
-      keep = {arith::AndIOp::create(builder, loc, keep.least, check),
-              arith::OrIOp::create(builder, loc, keep.greatest, unknown)};
+      keep = {arith::AndIOp::create(builder, loc, keep.min, check),
+              arith::OrIOp::create(builder, loc, keep.max, unknown)};
     }
-    YieldOp::create(builder, kernel.getLoc(), ValueRange{keep.greatest, keep.least});
+    YieldOp::create(builder, kernel.getLoc(), ValueRange{keep.max, keep.min});
     return true;
   }
 };

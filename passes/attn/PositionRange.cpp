@@ -26,8 +26,8 @@ PositionSolver::PositionSolver(OpBuilder &builder, Region &mask, BoxEvaluator &e
 Value PositionSolver::constant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
 Value PositionSolver::add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
 Value PositionSolver::sub(Value a, Value b) { return arith::SubIOp::create(builder, loc, a, b); }
-Value PositionSolver::least(Value a, Value b) { return arith::MinSIOp::create(builder, loc, a, b); }
-Value PositionSolver::greatest(Value a, Value b) { return arith::MaxSIOp::create(builder, loc, a, b); }
+Value PositionSolver::min(Value a, Value b) { return arith::MinSIOp::create(builder, loc, a, b); }
+Value PositionSolver::max(Value a, Value b) { return arith::MaxSIOp::create(builder, loc, a, b); }
 
 PositionInterval PositionSolver::nothing() { return {constant(axis.beyond), constant(axis.first)}; }
 
@@ -37,9 +37,9 @@ PositionRange PositionSolver::unknown() { return {{}, nothing(), false}; }
 /// A condition that does not depend on the position keeps all or none.
 PositionRange PositionSolver::uniform(Interval condition, bool negated) {
   APInt value;
-  if (condition.least == condition.greatest && matchPattern(condition.least, m_ConstantInt(&value)))
+  if (condition.min == condition.max && matchPattern(condition.min, m_ConstantInt(&value)))
     return value.isZero() == negated ? PositionRange{{}, {}, true} : PositionRange{nothing(), nothing(), true};
-  Value all = condition.least, some = condition.greatest;
+  Value all = condition.min, some = condition.max;
   if (negated) {
     Value one = arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), 1);
     Value notSome = arith::XOrIOp::create(builder, loc, some, one);
@@ -55,10 +55,10 @@ PositionRange PositionSolver::uniform(Interval condition, bool negated) {
 
 PositionRange PositionSolver::conjunction(const PositionRange &a, const PositionRange &b) {
   auto intersect = [&](const PositionInterval &x, const PositionInterval &y) -> PositionInterval {
-    return {x.low && y.low ? greatest(x.low, y.low)
+    return {x.low && y.low ? max(x.low, y.low)
             : x.low        ? x.low
                            : y.low,
-            x.high && y.high ? least(x.high, y.high)
+            x.high && y.high ? min(x.high, y.high)
             : x.high         ? x.high
                              : y.high};
   };
@@ -66,14 +66,14 @@ PositionRange PositionSolver::conjunction(const PositionRange &a, const Position
 }
 
 PositionRange PositionSolver::disjunction(const PositionRange &a, const PositionRange &b) {
-  PositionInterval hull{a.possible.low && b.possible.low ? least(a.possible.low, b.possible.low) : Value(),
-                        a.possible.high && b.possible.high ? greatest(a.possible.high, b.possible.high) : Value()};
+  PositionInterval hull{a.possible.low && b.possible.low ? min(a.possible.low, b.possible.low) : Value(),
+                        a.possible.high && b.possible.high ? max(a.possible.high, b.possible.high) : Value()};
   // Two stretches that start or end together join; of two others, the longer one serves.
   PositionInterval full;
   if (!a.full.low && !b.full.low) {
-    full = {{}, a.full.high && b.full.high ? greatest(a.full.high, b.full.high) : Value()};
+    full = {{}, a.full.high && b.full.high ? max(a.full.high, b.full.high) : Value()};
   } else if (!a.full.high && !b.full.high) {
-    full = {a.full.low && b.full.low ? least(a.full.low, b.full.low) : Value(), {}};
+    full = {a.full.low && b.full.low ? min(a.full.low, b.full.low) : Value(), {}};
   } else {
     auto end = [&](Value v, int64_t otherwise) { return v ? v : constant(otherwise); };
     Value aLow = end(a.full.low, axis.first), aHigh = end(a.full.high, axis.beyond);
@@ -153,14 +153,14 @@ std::optional<PositionSolver::Linear> PositionSolver::decomposeOp(Value value, c
     if (a->factor > maxFactor / factor.getSExtValue() || a->factor < -maxFactor / factor.getSExtValue())
       return std::nullopt;
     Value by = constant(factor.getSExtValue());
-    return Linear{a->factor * factor.getSExtValue(),
-                  {arith::MulIOp::create(builder, loc, a->rest.least, by),
-                   arith::MulIOp::create(builder, loc, a->rest.greatest, by)}};
+    return Linear{
+        a->factor * factor.getSExtValue(),
+        {arith::MulIOp::create(builder, loc, a->rest.min, by), arith::MulIOp::create(builder, loc, a->rest.max, by)}};
   }
   std::optional<Linear> b = decompose(op->getOperand(1), variable);
   if (!b || std::abs(a->factor + b->factor) > maxFactor)
     return std::nullopt;
-  return Linear{a->factor + b->factor, {add(a->rest.least, b->rest.least), add(a->rest.greatest, b->rest.greatest)}};
+  return Linear{a->factor + b->factor, {add(a->rest.min, b->rest.min), add(a->rest.max, b->rest.max)}};
 }
 
 /// lhs - rhs.
@@ -168,7 +168,7 @@ std::optional<PositionSolver::Linear> PositionSolver::subtract(Value lhs, Value 
   std::optional<Linear> a = decompose(lhs, variable), b = decompose(rhs, variable);
   if (!a || !b || std::abs(a->factor - b->factor) > maxFactor)
     return std::nullopt;
-  return Linear{a->factor - b->factor, {sub(a->rest.least, b->rest.greatest), sub(a->rest.greatest, b->rest.least)}};
+  return Linear{a->factor - b->factor, {sub(a->rest.min, b->rest.max), sub(a->rest.max, b->rest.min)}};
 }
 
 /// The predicate of `b ? a` for `a ? b`.
@@ -245,7 +245,7 @@ PositionRange PositionSolver::solveCompare(Predicate predicate, Value lhs, Value
     if (factor >= 0)
       return solveLinear(predicate, factor, rest);
     Value zero = constant(0);
-    return solveLinear(mirror(predicate), -factor, {sub(zero, rest.greatest), sub(zero, rest.least)});
+    return solveLinear(mirror(predicate), -factor, {sub(zero, rest.max), sub(zero, rest.min)});
   }
   Operation *division = findDivision(lhs, rhs);
   if (std::optional<Quotient> quotient = division ? readQuotient(division) : std::nullopt)
@@ -263,7 +263,7 @@ PositionRange PositionSolver::solveQuotient(Predicate predicate, const Quotient 
     return solveLinear(predicate, factor, rest);
   if (factor < 0) {
     Value zero = constant(0);
-    return solveQuotient(mirror(predicate), quotient, {-factor, {sub(zero, rest.greatest), sub(zero, rest.least)}});
+    return solveQuotient(mirror(predicate), quotient, {-factor, {sub(zero, rest.max), sub(zero, rest.min)}});
   }
   const auto &[e, c] = std::pair(quotient.numerator, quotient.divisor);
   // Quotients up to floor((slack - rest) / factor) satisfy factor * quotient + rest <= slack. The first e whose
@@ -275,9 +275,8 @@ PositionRange PositionSolver::solveQuotient(Predicate predicate, const Quotient 
     return add(arith::MulIOp::create(builder, loc, last, constant(c)), constant(factor == 1 ? c * (slack + 1) : c));
   };
   auto against = [&](Predicate p, int64_t slack) {
-    return solveLinear(
-        p, e.factor,
-        {sub(e.rest.least, beyond(rest.least, slack)), sub(e.rest.greatest, beyond(rest.greatest, slack))});
+    return solveLinear(p, e.factor,
+                       {sub(e.rest.min, beyond(rest.min, slack)), sub(e.rest.max, beyond(rest.max, slack))});
   };
   switch (predicate) {
   case Predicate::slt:
@@ -305,10 +304,10 @@ PositionRange PositionSolver::solveLinear(Predicate predicate, int64_t factor, I
     switch (predicate) {
     case Predicate::slt:
     case Predicate::sle:
-      return uniform({cmp(predicate, rest.greatest), cmp(predicate, rest.least)}, false);
+      return uniform({cmp(predicate, rest.max), cmp(predicate, rest.min)}, false);
     case Predicate::sgt:
     case Predicate::sge:
-      return uniform({cmp(predicate, rest.least), cmp(predicate, rest.greatest)}, false);
+      return uniform({cmp(predicate, rest.min), cmp(predicate, rest.max)}, false);
     default:
       return unknown();
     }
@@ -321,13 +320,13 @@ PositionRange PositionSolver::solveLinear(Predicate predicate, int64_t factor, I
   auto after = [&](Value p) { return add(p, constant(1)); };
   switch (predicate) {
   case Predicate::slt: // factor * p <= -rest - 1
-    return {{{}, after(last(rest.least, -1))}, {{}, after(last(rest.greatest, -1))}, true};
+    return {{{}, after(last(rest.min, -1))}, {{}, after(last(rest.max, -1))}, true};
   case Predicate::sle:
-    return {{{}, after(last(rest.least, 0))}, {{}, after(last(rest.greatest, 0))}, true};
+    return {{{}, after(last(rest.min, 0))}, {{}, after(last(rest.max, 0))}, true};
   case Predicate::sgt: // not factor * p <= -rest
-    return {{after(last(rest.greatest, 0)), {}}, {after(last(rest.least, 0)), {}}, true};
+    return {{after(last(rest.max, 0)), {}}, {after(last(rest.min, 0)), {}}, true};
   case Predicate::sge:
-    return {{after(last(rest.greatest, -1)), {}}, {after(last(rest.least, -1)), {}}, true};
+    return {{after(last(rest.max, -1)), {}}, {after(last(rest.min, -1)), {}}, true};
   case Predicate::eq:
     return conjunction(solveLinear(Predicate::sge, factor, rest), solveLinear(Predicate::sle, factor, rest));
   case Predicate::ne:

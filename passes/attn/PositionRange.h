@@ -85,8 +85,8 @@ private:
   mlir::Value constant(int64_t value);
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value sub(mlir::Value a, mlir::Value b);
-  mlir::Value least(mlir::Value a, mlir::Value b);
-  mlir::Value greatest(mlir::Value a, mlir::Value b);
+  mlir::Value min(mlir::Value a, mlir::Value b);
+  mlir::Value max(mlir::Value a, mlir::Value b);
   PositionInterval nothing();
 
   mlir::OpBuilder &builder;

@@ -15,9 +15,6 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::tile;
 
-/// Threads of a warpgroup.
-static constexpr int64_t warpgroupThreads = 128;
-
 /// Whether a multiprocessor is to have one block of `program` at a time, and a thread all the registers that this
 /// leaves it.
 static bool takesWholeMultiprocessor(ProgramOp program) {

@@ -46,8 +46,8 @@ private:
   }
   Value add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
   Value subtract(Value a, Value b) { return arith::SubIOp::create(builder, loc, a, b); }
-  Value least(Value a, Value b) { return arith::MinSIOp::create(builder, loc, a, b); }
-  Value greatest(Value a, Value b) { return arith::MaxSIOp::create(builder, loc, a, b); }
+  Value min(Value a, Value b) { return arith::MinSIOp::create(builder, loc, a, b); }
+  Value max(Value a, Value b) { return arith::MaxSIOp::create(builder, loc, a, b); }
   Value endOf(Value from, Value to);
   std::pair<Value, Value> clamp();
   Value computeAt(Value value, Value key, IRMapping &mapping);
@@ -116,9 +116,9 @@ std::pair<Value, Value> PartialLoop::clamp() {
   wholeEnd = endOf(wholeLow, wholeHigh);
   Value from = low, to = high;
   if (hasOwnLow())
-    from = greatest(least(low, subtract(wholeEnd, loop.getStep())), wholeLow);
+    from = max(min(low, subtract(wholeEnd, loop.getStep())), wholeLow);
   if (hasOwnHigh())
-    to = least(greatest(high, add(from, arith::ConstantIndexOp::create(builder, loc, 1))), wholeEnd);
+    to = min(max(high, add(from, arith::ConstantIndexOp::create(builder, loc, 1))), wholeEnd);
   return {from, to};
 }
 

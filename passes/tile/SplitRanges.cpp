@@ -32,8 +32,8 @@ private:
   void tellWhyWhole();
   void setFullStretch();
   Value constant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
-  Value least(Value a, Value b) { return arith::MinSIOp::create(builder, loc, a, b); }
-  Value greatest(Value a, Value b) { return arith::MaxSIOp::create(builder, loc, a, b); }
+  Value min(Value a, Value b) { return arith::MinSIOp::create(builder, loc, a, b); }
+  Value max(Value a, Value b) { return arith::MaxSIOp::create(builder, loc, a, b); }
   Value roundTo(Value distance, bool up);
   scf::ForOp cloneBetween(Value low, Value high, ValueRange init, bool masked);
 
@@ -137,7 +137,7 @@ void LoopSplitter::tellWhyWhole() {
 /// A distance, or 0 if it is negative, in whole steps of the loop.
 Value LoopSplitter::roundTo(Value distance, bool up) {
   Value zero = constant(0);
-  Value positive = greatest(distance, zero), step = loop.getStep();
+  Value positive = max(distance, zero), step = loop.getStep();
   Value steps = up ? arith::CeilDivUIOp::create(builder, loc, positive, step).getResult()
                    : arith::DivUIOp::create(builder, loc, positive, step).getResult();
   return arith::MulIOp::create(builder, loc, steps, step);
@@ -215,11 +215,11 @@ bool LoopSplitter::run() {
   Value first = low;
   if (!fullFromStart) {
     Value skipped = roundTo(arith::SubIOp::create(builder, loc, fullLow, low), /*up=*/true);
-    first = least(arith::AddIOp::create(builder, loc, low, skipped), greatest(low, high));
+    first = min(arith::AddIOp::create(builder, loc, low, skipped), max(low, high));
   }
   Value end = high;
   if (!fullToEnd) {
-    Value full = least(fullEnd, high);
+    Value full = min(fullEnd, high);
     Value stretch = roundTo(arith::SubIOp::create(builder, loc, full, first), /*up=*/false);
     end = arith::AddIOp::create(builder, loc, first, stretch);
   }

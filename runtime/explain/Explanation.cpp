@@ -202,7 +202,7 @@ void Printer::explainChoice(const tune::Choice &choice) {
   for (const tune::FoundRecord &found : choice.records) {
     const tune::Record &record = found.record;
     const tune::SizeRange &queries = record.shape.queries;
-    line("record") << queries.least << " to " << queries.most << " queries, measured at " << record.sizes << ": "
+    line("record") << queries.min << " to " << queries.max << " queries, measured at " << record.sizes << ": "
                    << (record.isDefaultBest() ? "the target's own schedules are the best"
                                               : llvm::formatv("{0:F2} times as fast as by heuristics",
                                                               record.defaultSeconds / record.bestSeconds)

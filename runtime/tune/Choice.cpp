@@ -34,7 +34,7 @@ static int64_t findChange(ArrayRef<ScheduleAttr> defaults, int64_t queries) {
   int64_t change = attn::unlimited;
   for (ScheduleAttr schedule : defaults) {
     attn::SizeRange range = schedule.getWhen().getRange(attn::Size::Queries);
-    for (int64_t last : {range.least - 1, range.most})
+    for (int64_t last : {range.min - 1, range.max})
       if (last >= queries)
         change = std::min(change, last);
   }
@@ -47,11 +47,11 @@ SmallVector<ScheduleAttr> tune::mergeSchedules(ArrayRef<ScheduleAttr> defaults, 
   int64_t next = 0;
   for (size_t i = 0; i < records.size(); ++i) {
     const auto &[shape, schedules] = records[i];
-    if (shape.queries.least < next)
+    if (shape.queries.min < next)
       continue;
-    int64_t most = findChange(defaults, shape.queries.most);
-    if (i + 1 < records.size() && records[i + 1].shape.queries.least > shape.queries.least)
-      most = std::min(most, records[i + 1].shape.queries.least - 1);
+    int64_t most = findChange(defaults, shape.queries.max);
+    if (i + 1 < records.size() && records[i + 1].shape.queries.min > shape.queries.min)
+      most = std::min(most, records[i + 1].shape.queries.min - 1);
     next = most == attn::unlimited ? most : most + 1;
     if (schedules.empty())
       continue;
@@ -61,7 +61,7 @@ SmallVector<ScheduleAttr> tune::mergeSchedules(ArrayRef<ScheduleAttr> defaults, 
     });
     if (beaten == defaults.end())
       continue;
-    SmallVector<attn::SizeRange> ranges{{attn::Size::Queries, shape.queries.least, most}};
+    SmallVector<attn::SizeRange> ranges{{attn::Size::Queries, shape.queries.min, most}};
     llvm::copy_if(beaten->getWhen().getRanges(), std::back_inserter(ranges),
                   [](attn::SizeRange range) { return range.size != attn::Size::Queries; });
     auto within = attn::SizesAttr::get(beaten->getContext(), ranges);

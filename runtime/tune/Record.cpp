@@ -17,7 +17,7 @@ using image::Result;
 /// Changes with the form of files.
 static constexpr int64_t formatVersion = 1;
 
-static llvm::json::Value toJson(const SizeRange &range) { return llvm::json::Array{range.least, range.most}; }
+static llvm::json::Value toJson(const SizeRange &range) { return llvm::json::Array{range.min, range.max}; }
 
 static llvm::json::Value toJson(const ScheduleTexts &texts) {
   llvm::json::Array schedules;

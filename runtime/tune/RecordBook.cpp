@@ -98,7 +98,7 @@ std::vector<FoundRecord> RecordBook::find(llvm::StringRef device, llvm::StringRe
     auto rank = [&](const Record &record) {
       bool fits = wanted && record.shape == *wanted;
       bool fitsKeys = wanted && record.shape.keys == wanted->keys;
-      return std::make_tuple(fits, fitsKeys, record.shape.keys.most, record.shape.heads.most);
+      return std::make_tuple(fits, fitsKeys, record.shape.keys.max, record.shape.heads.max);
     };
     return rank(a) >= rank(b);
   };
@@ -130,7 +130,7 @@ std::vector<FoundRecord> RecordBook::find(llvm::StringRef device, llvm::StringRe
   lock.unlock();
   llvm::for_each(complaints, remark);
   llvm::sort(found, [](const FoundRecord &a, const FoundRecord &b) {
-    return a.record.shape.queries.least < b.record.shape.queries.least;
+    return a.record.shape.queries.min < b.record.shape.queries.min;
   });
   return found;
 }

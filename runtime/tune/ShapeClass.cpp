@@ -19,18 +19,18 @@ SizeRange SizeRange::around(int64_t size) {
 
 ShapeClass ShapeClass::of(const attn::KernelFunction &kernel, const jit::Shapes &shapes) {
   attn::SizesAttr sizes = shapes.launchSizes(kernel, kernel.kernels.front());
-  auto around = [&](attn::Size size) { return SizeRange::around(sizes.getRange(size).least); };
+  auto around = [&](attn::Size size) { return SizeRange::around(sizes.getRange(size).min); };
   return {around(attn::Size::Queries), around(attn::Size::Keys), around(attn::Size::AllHeads)};
 }
 
 attn::SizesAttr ShapeClass::toSizes(mlir::MLIRContext *context) const {
-  return attn::SizesAttr::get(context, {{attn::Size::Queries, queries.least, queries.most},
-                                        {attn::Size::Keys, keys.least, keys.most},
-                                        {attn::Size::AllHeads, heads.least, heads.most}});
+  return attn::SizesAttr::get(context, {{attn::Size::Queries, queries.min, queries.max},
+                                        {attn::Size::Keys, keys.min, keys.max},
+                                        {attn::Size::AllHeads, heads.min, heads.max}});
 }
 
 static std::string describe(const SizeRange &range, const char *what) {
-  return std::to_string(range.least) + " to " + std::to_string(range.most) + " " + what;
+  return std::to_string(range.min) + " to " + std::to_string(range.max) + " " + what;
 }
 
 std::string ShapeClass::toString() const {

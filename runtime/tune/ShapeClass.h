@@ -11,15 +11,15 @@
 
 namespace attnc::tune {
 
-/// Sizes from `least` to `most`.
+/// Sizes from `min` to `max`.
 struct SizeRange {
-  int64_t least = 0, most = 0;
+  int64_t min = 0, max = 0;
 
   /// The sizes above half of a power of two and up to it, among which `size` is: 513 to 1024. The first is 0 to 1.
   static SizeRange around(int64_t size);
 
-  bool contains(int64_t size) const { return size >= least && size <= most; }
-  bool operator==(const SizeRange &other) const { return least == other.least && most == other.most; }
+  bool contains(int64_t size) const { return size >= min && size <= max; }
+  bool operator==(const SizeRange &other) const { return min == other.min && max == other.max; }
   bool operator!=(const SizeRange &other) const { return !(*this == other); }
 };
 

@@ -76,7 +76,7 @@ TEST_F(Memory, ScratchIsAboutATile) {
   for (const image::KernelEntry &entry : kernel->executable().image().entries) {
     // The last is for what the first leaves.
     const image::SizeCondition &when = entry.launches.when;
-    auto schedule = kernel->scheduleFor(when.empty() ? 4096 : when.front().least);
+    auto schedule = kernel->scheduleFor(when.empty() ? 4096 : when.front().min);
     ASSERT_TRUE(static_cast<bool>(schedule)) << schedule.message();
     EXPECT_LE(entry.scratchBytes, 4 * tileBytes(*schedule, 64)) << entry.symbol;
   }

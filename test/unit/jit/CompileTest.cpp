@@ -158,8 +158,8 @@ TEST(Compile, RefusesSizesThatNoLaunchCanHave) {
 std::string textOf(const image::KernelImage &image, const image::SizeCondition &condition) {
   std::string text;
   for (const image::SizeRange &range : condition)
-    text += (text.empty() ? "" : ", ") + range.size.toString(image.symbols) + " " + std::to_string(range.least) +
-            " to " + (range.most == attn::unlimited ? "inf" : std::to_string(range.most));
+    text += (text.empty() ? "" : ", ") + range.size.toString(image.symbols) + " " + std::to_string(range.min) + " to " +
+            (range.max == attn::unlimited ? "inf" : std::to_string(range.max));
   return text;
 }
 

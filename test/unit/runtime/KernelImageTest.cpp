@@ -103,13 +103,13 @@ TEST(KernelImage, RoundTrips) {
   ASSERT_EQ(gpu.launches.when.size(), 1u);
   EXPECT_EQ(gpu.launches.when[0].size.toString(image.symbols),
             "ceildiv(" + image.symbols[1] + ", " + image.symbols[0] + ")");
-  EXPECT_EQ(gpu.launches.when[0].least, 1024);
-  EXPECT_EQ(gpu.launches.when[0].most, 4095);
+  EXPECT_EQ(gpu.launches.when[0].min, 1024);
+  EXPECT_EQ(gpu.launches.when[0].max, 4095);
   ASSERT_EQ(gpu.launches.unless.size(), 1u);
   ASSERT_EQ(gpu.launches.unless[0].size(), 2u);
   EXPECT_EQ(gpu.launches.unless[0][1].size.toString(image.symbols), image.symbols[0]);
-  EXPECT_EQ(gpu.launches.unless[0][1].least, 3);
-  EXPECT_EQ(gpu.launches.unless[0][1].most, 4);
+  EXPECT_EQ(gpu.launches.unless[0][1].min, 3);
+  EXPECT_EQ(gpu.launches.unless[0][1].max, 4);
   EXPECT_FALSE(read->entries[0].boxes);
   ASSERT_TRUE(gpu.boxes);
   EXPECT_FALSE(gpu.boxes->all);
@@ -310,9 +310,9 @@ TEST(KernelImage, VerifiesWhatGpusAreTold) {
   EXPECT_EQ(message([](Image &, Entry &e) { e.threads = 1025; }), "expected blocks of at most 1024 threads, got 1025");
   EXPECT_EQ(message([](Image &, Entry &e) { e.launches.when[0].size = GridRule::symbol(4); }),
             "size of a launch: grid rule has the unknown symbol 4");
-  EXPECT_EQ(message([](Image &, Entry &e) { e.launches.when[0].least = -1; }), "sizes from -1 to 4095");
-  EXPECT_EQ(message([](Image &, Entry &e) { e.launches.when[0].most = 1023; }), "sizes from 1024 to 1023");
-  EXPECT_EQ(message([](Image &, Entry &e) { e.launches.unless[0][1].most = 2; }), "sizes from 3 to 2");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.launches.when[0].min = -1; }), "sizes from -1 to 4095");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.launches.when[0].max = 1023; }), "sizes from 1024 to 1023");
+  EXPECT_EQ(message([](Image &, Entry &e) { e.launches.unless[0][1].max = 2; }), "sizes from 3 to 2");
   EXPECT_EQ(message([](Image &, Entry &e) { e.boxes->tensors.clear(); }), "boxes of no tensor");
   EXPECT_EQ(message([](Image &, Entry &e) { e.boxes->tensors[1].arg = 2; }), "boxes of argument 2, which is no tensor");
   EXPECT_EQ(message([](Image &, Entry &e) { e.boxes->tensors[1].arg = 7; }), "boxes of argument 7, which is no tensor");

@@ -28,15 +28,15 @@ Steps stepsOf(llvm::ArrayRef<ScheduleAttr> schedules) {
   std::set<int64_t> changes{0};
   for (ScheduleAttr schedule : schedules) {
     attn::SizeRange range = schedule.getWhen().getRange(attn::Size::Queries);
-    changes.insert(range.least);
-    if (range.most != attn::unlimited)
-      changes.insert(range.most + 1);
+    changes.insert(range.min);
+    if (range.max != attn::unlimited)
+      changes.insert(range.max + 1);
   }
   Steps steps;
   for (int64_t queries : changes) {
     const ScheduleAttr *first = llvm::find_if(schedules, [&](ScheduleAttr schedule) {
       attn::SizeRange range = schedule.getWhen().getRange(attn::Size::Queries);
-      return range.least <= queries && queries <= range.most;
+      return range.min <= queries && queries <= range.max;
     });
     int64_t keys = first == schedules.end() ? 0 : first->getKeyTile();
     if (!schedules.empty() && (steps.empty() || steps.back().second != keys))

@@ -16,8 +16,8 @@ namespace {
 TEST(SizeRange, GoesByOctaves) {
   auto check = [](int64_t size, int64_t least, int64_t most) {
     SizeRange range = SizeRange::around(size);
-    EXPECT_EQ(range.least, least) << size;
-    EXPECT_EQ(range.most, most) << size;
+    EXPECT_EQ(range.min, least) << size;
+    EXPECT_EQ(range.max, most) << size;
     EXPECT_TRUE(range.contains(size)) << size;
   };
   check(0, 0, 1);
