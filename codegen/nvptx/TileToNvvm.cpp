@@ -74,6 +74,7 @@ private:
   LogicalResult emitRoles(ArrayRef<tile::RoleOp> roles, int64_t firstWarpgroup);
   LogicalResult emitWithoutRoles();
   void awaitKernelBefore();
+  void startKernelAfter();
 
   tile::ProgramOp program;
   KernelAbi abi;
@@ -125,6 +126,7 @@ LogicalResult KernelEmitter::emit() {
   LLVM::GlobalOp shared = getShared(program->getParentOfType<ModuleOp>());
   Value pointer = LLVM::AddressOfOp::create(b, ptx.loc, shared);
   base = LLVM::PtrToIntOp::create(b, NameLoc::get(b.getStringAttr("shared"), ptx.loc), b.getI32Type(), pointer);
+  startKernelAfter();
   threadId = ptx.threadId();
   warpgroup = ptx.uniform(ptx.shiftRight(threadId, 7));
   if (program.getPipelineAttr().getStaging() == attn::Staging::Tma)
@@ -137,6 +139,13 @@ LogicalResult KernelEmitter::emit() {
 void KernelEmitter::awaitKernelBefore() {
   if (abi.startsEarly())
     ptx.assembly("awaitKernelBefore", {}, "griddepcontrol.wait;", "", {});
+}
+
+/// Blocks of the kernel after this one in the launch may take what room there is, once all of this one's have said so
+/// (PTX ISA 9.7.13.13).
+void KernelEmitter::startKernelAfter() {
+  if (program->hasAttr(tile::startsNextAttrName))
+    NVVM::GriddepcontrolOp::create(ptx.b, ptx.loc, NVVM::GridDepActionKind::launch_dependents);
 }
 
 /// All warpgroups do the same, on the tile that has the block's number.

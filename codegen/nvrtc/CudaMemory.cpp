@@ -330,6 +330,9 @@ std::string CudaWriter::writeOrder(Operation &op) {
       .Case([&](NVVM::CpAsyncBulkWaitGroupOp wait) {
         return (wait.getRead() ? "waitStoresRead<" : "waitStores<") + std::to_string(wait.getGroup()) + ">()";
       })
+      .Case([&](NVVM::GriddepcontrolOp control) {
+        return control.getKind() == NVVM::GridDepActionKind::launch_dependents ? "startKernelAfter()" : "";
+      })
       .Case([&](NVVM::WgmmaFenceAlignedOp) { return "fenceProducts()"; })
       .Case([&](NVVM::WgmmaGroupSyncAlignedOp) { return "commitProducts()"; })
       .Case([&](NVVM::SetMaxRegisterOp registers) {

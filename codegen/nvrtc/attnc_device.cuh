@@ -357,6 +357,8 @@ ATTNC_WAIT(waitPieces, "cp.async.wait_group")
 ATTNC_ORDER(commitStores, "cp.async.bulk.commit_group")
 ATTNC_WAIT(waitStores, "cp.async.bulk.wait_group")
 ATTNC_WAIT(waitStoresRead, "cp.async.bulk.wait_group.read")
+/// Blocks of the next kernel may start (9.7.13.13).
+ATTNC_ORDER(startKernelAfter, "griddepcontrol.launch_dependents")
 /// Products of warpgroups (9.7.15): what registers hold is there before they start; those that have started are a group.
 ATTNC_ORDER(fenceProducts, "wgmma.fence.sync.aligned")
 ATTNC_ORDER(commitProducts, "wgmma.commit_group.sync.aligned")

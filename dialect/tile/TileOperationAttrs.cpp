@@ -12,7 +12,7 @@ using namespace attnc::tile;
 static constexpr llvm::StringLiteral units[] = {
     weightAttrName,     guardedAttrName,       nonpositiveAttrName,   approximateMathAttrName,
     rowShiftAttrName,   byRowAttrName,         upToQueryAttrName,     loadAheadAttrName,
-    predicatedAttrName, uniformStagesAttrName, uniformNumberAttrName,
+    predicatedAttrName, uniformStagesAttrName, uniformNumberAttrName, startsNextAttrName,
 };
 
 /// Numbers from 0 on, and from 1 on.

@@ -100,6 +100,10 @@ inline constexpr llvm::StringLiteral predicatedAttrName = "tile.predicated";
 /// as many as this leaves; where it is absent, the assembler decides. An i64, PTX's `.minnctapersm`.
 inline constexpr llvm::StringLiteral minBlocksAttrName = "tile.min_blocks";
 
+/// On a `tile.program` for a GPU: the next kernel of a launch, which waits for what it reads, may start as soon as all
+/// blocks of this one have, and not only when they have ended. A unit attribute.
+inline constexpr llvm::StringLiteral startsNextAttrName = "tile.starts_next";
+
 /// On a `tile.program` with roles: stages of rings go to uniform registers by a shuffle; else the descriptors made of
 /// them do. A unit attribute.
 inline constexpr llvm::StringLiteral uniformStagesAttrName = "tile.uniform_stages";

@@ -460,6 +460,21 @@ def TileBoundLaunch : Pass<"tile-bound-launch", "::attnc::tile::ProgramOp"> {
   }];
 }
 
+def TileStartNext : Pass<"tile-start-next", "::mlir::ModuleOp"> {
+  let summary = "Lets the next kernel of a launch start early";
+  let description = [{
+    A program whose successor has an `early` pipeline gets `tile.starts_next`: where a multiprocessor has room beside blocks of the
+    one, those of the other are there when it ends, and have waited for nothing else.
+
+    Example:
+
+    ```mlir
+    tile.program @parts(...) attributes {tile.starts_next, ...}
+    tile.program @combine(...) attributes {pipeline = #attn.warps<consumers = 1, stages = 1, early = true>, ...}
+    ```
+  }];
+}
+
 def TileSplitRanges : Pass<"tile-split-ranges", "::attnc::tile::ProgramOp"> {
   let summary = "Splits loops over keys into masked and unmasked ranges";
   let description = [{
