@@ -19,6 +19,7 @@ void attnc::buildAttnPipeline(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(attn::createAttnExpand());
   pm.addPass(attn::createAttnExpandFunctions());
+  pm.addPass(attn::createAttnOrderOperands());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(attn::createAttnInferBounds());

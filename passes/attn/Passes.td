@@ -65,6 +65,17 @@ def AttnExpandFunctions : Pass<"attn-expand-functions"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def AttnOrderOperands : Pass<"attn-order-operands"> {
+  let summary = "Puts the operands of a score's sums and distances in one order";
+  let description = [{
+    Addition commutes, and so does the magnitude of a difference. What follows looks at what is added to a logit, and at the
+    distance of a key from its query: so a sum has what comes of the logit on its left, and a magnitude is that of i - j.
+
+    Before: `%x = arith.addf %penalty, %s : f32`. After: `%x = arith.addf %s, %penalty : f32`.
+  }];
+  let statistics = [Statistic<"numOrdered", "ordered", "Operations whose operands were exchanged">];
+}
+
 def AttnDeriveBackward : Pass<"attn-derive-backward", "::mlir::ModuleOp"> {
   let summary = "Derives the backward of each kernel function";
   let description = [{
