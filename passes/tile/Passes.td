@@ -168,7 +168,8 @@ def TileRescaleOnOverflow : Pass<"tile-rescale-on-overflow", "::attnc::tile::Pro
   let description = [{
     For programs with `rescaling = on_overflow`, after `tile-overlap-steps`: a step computes its weights with the maxima that
     the loop carries, and does not look for new ones. Where its row sums come near the limit of their type, or a row has
-    no maximum yet, a branch repeats the step with new maxima. The loop also carries the greatest sum that a lane had in
+    no maximum yet, a branch repeats the step with new maxima, for all rows that branch together: those of other rows grow by
+    whole octaves, so that no digits change. The loop also carries the greatest sum that a lane had in
     any step: where one key has nearly all of a row's weight, that sum tells by how much the weight was rounded for the
     product, and `tile.softmax_end` corrects the divisor. A remark tells of loops with an output whose steps keep looking for
     maxima.
@@ -327,8 +328,8 @@ def TileContractProducts : Pass<"tile-contract-products", "::attnc::tile::Progra
     rounds once. A product of a product with constants takes both factors at once. What is computed once a row
     (`dialect/tile/RowTerms.h`) stays exact.
 
-    In programs without a `pipeline`, the product of a map that scales the rows of what a `tile.mma` alone adds to gets it
-    too: it is fused with the addition of what was multiplied.
+    In programs without a `pipeline`, the product of a map that scales the rows of what a `tile.mma` alone adds to gets the
+    flag too, and is fused with the sum that the `tile.mma` adds.
 
     Example:
 
@@ -463,8 +464,8 @@ def TileBoundLaunch : Pass<"tile-bound-launch", "::attnc::tile::ProgramOp"> {
 def TileStartNext : Pass<"tile-start-next", "::mlir::ModuleOp"> {
   let summary = "Lets the next kernel of a launch start early";
   let description = [{
-    A program whose successor has an `early` pipeline gets `tile.starts_next`: where a multiprocessor has room beside blocks of the
-    one, those of the other are there when it ends, and have waited for nothing else.
+    A program whose successor has an `early` pipeline gets `tile.starts_next`, but for one that lists the steps of a block mask.
+    Blocks of the next program can then become resident while this one still runs, and wait only for its results.
 
     Example:
 
@@ -476,7 +477,7 @@ def TileStartNext : Pass<"tile-start-next", "::mlir::ModuleOp"> {
 }
 
 def TileSplitRanges : Pass<"tile-split-ranges", "::attnc::tile::ProgramOp"> {
-  let summary = "Splits loops over keys into masked and unmasked ranges";
+  let summary = "Splits loops over columns into masked and unmasked ranges";
   let description = [{
     A loop whose masks say where they keep every key (`full`) becomes three loops in a row: masked, unmasked, masked. The
     masks are gone from the one in the middle. Ranges that are known to be empty are removed. Where masks of a loop's steps

@@ -15,7 +15,6 @@
 // NVVM-SAME: tile.launch = #tile.launch<{{.*}}early = true
 
 // CHECK: .visible .entry documents_block_mask_entry(
-// CHECK: griddepcontrol.launch_dependents;
 // CHECK-NOT: griddepcontrol
 // The minima and maxima of rows are on their way while those of eight steps start; the lanes meet once for each.
 // CHECK: .pragma "nounroll";
