@@ -37,7 +37,7 @@ enum class Action : uint8_t {
   ListSteps,   ///< the end of a tile.block_mask
   Move,        ///< results become operands, all at once
   Advance,     ///< the induction variable of a loop
-  Nothing,     ///< pins, views of views and the like
+  Nothing,     ///< barriers for the assembler, views of views and the like
   Jump,        ///< to `target`
   Branch,      ///< to `target` where the operand does not hold
   LoopTest,    ///< to `target` where the induction variable has reached its end

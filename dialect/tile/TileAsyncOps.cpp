@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "dialect/tile/TensorBox.h"
 #include "dialect/tile/TileOps.h"
 
 using namespace mlir;
@@ -42,7 +43,6 @@ LogicalResult RoleOp::verify() {
     return emitOpError("expected a warpgroup or more");
   if (!getWarp())
     return success();
-  constexpr int64_t warpsOfWarpgroup = 4;
   auto warp = static_cast<int64_t>(*getWarp());
   if (getKind() != RoleKind::Producer || getWarpgroups() != 1 || warp < 0 || warp >= warpsOfWarpgroup)
     return emitOpError() << "expected warps 0 to " << warpsOfWarpgroup - 1 << " of a producer's only warpgroup";

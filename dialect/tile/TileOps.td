@@ -114,7 +114,7 @@ def Tile_ReturnOp : Tile_Op<"return", [Pure, HasParent<"ProgramOp">, Terminator]
 }
 
 def Tile_LiveRowsOp : Tile_Op<"live_rows", [HasParent<"ProgramOp">]> {
-  let summary = "Number of rows of the query tile that hold queries";
+  let summary = "Number of rows of the tile that hold queries, or keys";
   let description = [{
     Rows at or past `count` are never stored; a lowering need not compute them.
 

@@ -42,8 +42,8 @@ def Tile_SoftmaxOp : Tile_SoftmaxBaseOp<"softmax", [AttrSizedOperandSegments, Al
     | `fused` | x c + b | b is -m c - h, rounded; where m c is 2^31 or more, c is a power of two |
     | `split` | (x - m) c + t | t is m c + b; where m c is 2^24 or more, it is -h |
 
-    With `own_max`, that are the maxima of the tile's rows, and none are looked for. With `renewed`, the maximum of a row
-    that it does not have grows by whole octaves of weights alone, and may be above the row's by less than one: `shrink` is
+    With `own_max`, those are the maxima of the tile's rows, and none are looked for. With `renewed`, the maximum of a row
+    that it does not have grows by whole octaves of weights alone, and may be above the row's by less than one octave: `shrink` is
     a power of two there, but for rounding, and the digits of the row's weights stay as they were.
 
     With `dropped below`, the product takes 0 for the weights whose number, an unsigned one of 16 bits (`tile.philox`), is

@@ -48,8 +48,8 @@ struct ContractProducts : attnc::tile::impl::TileContractProductsBase<ContractPr
     });
   }
 
-  /// The product of a map that scales what a `tile.mma` alone adds to. Who has no tensor cores, whose accumulators are
-  /// rounded before, adds elements one by one.
+  /// The product of a map that scales what a `tile.mma` alone adds to. Without tensor cores, whose accumulators are
+  /// rounded first, elements are added one by one, so that the product can be fused.
   void contractScaling(MapOp map) {
     auto product = map.getScalesRows() && map->hasOneUse() ? dyn_cast<MmaOp>(*map->user_begin()) : MmaOp();
     if (!product || product.getAcc() != map.getResult(0))

@@ -59,8 +59,8 @@ static SetVector<Operation *> findFollowers(scf::IfOp branch) {
   return followers;
 }
 
-/// Moves `followers` to both ends of `branch`. Pins keep them between the start of the last product and the wait for
-/// it.
+/// Moves `followers` to both ends of `branch`. Barriers for the assembler keep them between the start of the last
+/// product and the wait for it.
 static void moveInto(scf::IfOp branch, const SetVector<Operation *> &followers) {
   SmallVector<Value> needed;
   for (Operation *op : followers)

@@ -206,12 +206,12 @@ tile.program @late(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %til
 
 // -----
 
-// Neither pins nor turns where the schedule has none.
+// Neither barriers for the assembler nor ping-pong where the schedule has none.
 
 // CHECK-LABEL: tile.program @plain(
-// CHECK-NOT: {{tile.(pin|turn)}}
+// CHECK-NOT: {{tile.(sched_barrier|ping_pong)}}
 // CHECK-COUNT-4: tile.await
-// CHECK-NOT: {{tile.(pin|turn)}}
+// CHECK-NOT: {{tile.(sched_barrier|ping_pong)}}
 // CHECK: tile.return
 tile.program @plain(%V: memref<?x?xbf16>, %O: memref<?x?xf32>, %high: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 64,
