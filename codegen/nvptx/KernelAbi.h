@@ -15,6 +15,7 @@
 
 namespace attnc::nvptx {
 
+using tile::columnsOfGroup;
 using tile::lanesOfRow;
 using tile::lanesOfWarp;
 using tile::warpgroupRows;

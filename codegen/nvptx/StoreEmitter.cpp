@@ -122,7 +122,7 @@ void StoreEmitter::storeTile(tile::StoreOp store) {
   const View &view = context.abi.getView(store.getView());
   auto type = cast<VectorType>(store.getValue().getType());
   ArrayRef<int64_t> axes = store.getAxes();
-  constexpr int64_t groupColumns = 8, columnsTogether = lanesOfRow * groupColumns;
+  constexpr int64_t columnsTogether = lanesOfRow * columnsOfGroup;
   bool packs =
       endsWithTile(store) && context.tiles.find(store.getValue())->second.packed && axes[1] == view.type.getRank() - 1;
   int64_t together = packs ? type.getDimSize(1) / columnsTogether * columnsTogether : 0;
@@ -141,14 +141,14 @@ void StoreEmitter::storeTile(tile::StoreOp store) {
     return inElements(0);
   auto inGroups = [&] {
     // This lane's group of each four.
-    Value group = ptx.widen(ptx.mul(ptx.bitAnd(context.place.lane, lanesOfRow - 1), groupColumns));
+    Value group = ptx.widen(ptx.mul(ptx.bitAnd(context.place.lane, lanesOfRow - 1), columnsOfGroup));
     ArrayRef<Value> values = context.tiles.find(store.getValue())->second.values;
     for (int64_t threadRow = 0; threadRow < context.rowsOfThread; ++threadRow) {
       Value address = ptx.shift(addresses[threadRow], type.getElementType(), group);
       for (int64_t column = 0; column < together; column += columnsTogether) {
         SmallVector<Value> words;
         for (int64_t n = 0; n < lanesOfRow; ++n)
-          words.push_back(values[(column / groupColumns + n) * context.rowsOfThread + threadRow]);
+          words.push_back(values[(column / columnsOfGroup + n) * context.rowsOfThread + threadRow]);
         storeGroups(ptx.shift(address, type.getElementType(), static_cast<int32_t>(column)), words, inside[threadRow]);
       }
     }

@@ -17,8 +17,8 @@ using namespace attnc::nvptx;
 static constexpr int64_t rowBytes = tile::SharedLayout::rowBytes;
 /// Elements that one step sums over, and bytes of a row that one load brings: two pieces.
 static constexpr int64_t stepDepth = 16, loadBytes = 32;
-/// Columns of one product, and elements that a thread holds of its sixteen rows.
-static constexpr int64_t groupColumns = 8, groupElements = 4;
+/// Elements that a thread holds of the sixteen rows of one product, which has a group of columns.
+static constexpr int64_t groupElements = 4;
 
 /// A lane's address: `row` of a tile and the piece `half` (0 or 1) of it, of lane number modulo 8 `low`.
 static Value laneAddress(Ptx &ptx, Value tile, Value row, Value half, Value low) {
@@ -105,7 +105,7 @@ WarpProductEmitter::Operand WarpProductEmitter::loadLeft(tile::MmaOp product, in
   if (tile::isInParts(product.getB())) {
     // Parts have neighbours side by side.
     for (int64_t half : {0, 1})
-      for (int64_t below : {int64_t(0), groupColumns})
+      for (int64_t below : {int64_t(0), columnsOfGroup})
         pairs.push_back(half == 0 || isWhole
                             ? loadPair(shared, first, (2 * step + half) * loadBytes, below + band * warpRows)
                             : Floats{zero, zero});
@@ -190,8 +190,8 @@ SmallVector<Value> WarpProductEmitter::loadRight(const Right &right, const Right
     SmallVector<Value> words;
     for (int64_t group = 0; group < groups; ++group)
       for (int64_t n : {0, 1}) {
-        int64_t offset = (step * stepDepth + half * groupColumns) * rowBytes;
-        Value address = moveAlong(ptx, right.addresses[n], right.layout, (column + group * groupColumns) * 4, offset);
+        int64_t offset = (step * stepDepth + half * columnsOfGroup) * rowBytes;
+        Value address = moveAlong(ptx, right.addresses[n], right.layout, (column + group * columnsOfGroup) * 4, offset);
         words.push_back(toWord(ptx, ptx.loadSharedFloat(address, offset)));
       }
     return words;
@@ -304,13 +304,13 @@ void WarpProductEmitter::emit(tile::MmaOp product) {
   Right right = findRight(product);
   const int64_t bands = context.countBands();
   auto columnsOfLoad = product->getAttrOfType<IntegerAttr>(tile::loadColumnsAttrName);
-  int64_t groupsOfLoad = columnsOfLoad ? columnsOfLoad.getInt() / groupColumns : 2;
+  int64_t groupsOfLoad = columnsOfLoad ? columnsOfLoad.getInt() / columnsOfGroup : 2;
   size_t together = tile::countLoadsTogether(product);
   bool isAhead = product->hasAttr(tile::loadAheadAttrName);
   SmallVector<RightPlace> loads;
   for (int64_t step = 0; step * stepDepth < right.depth; ++step)
-    for (int64_t column = 0; column < columns; column += groupsOfLoad * groupColumns)
-      loads.push_back({step, column, std::min(groupsOfLoad, (columns - column) / groupColumns)});
+    for (int64_t column = 0; column < columns; column += groupsOfLoad * columnsOfGroup)
+      loads.push_back({step, column, std::min(groupsOfLoad, (columns - column) / columnsOfGroup)});
   using Loaded = SmallVector<SmallVector<Value>, 2>;
   auto load = [&](ArrayRef<RightPlace> places) {
     return llvm::map_to_vector<2>(places, [&](const RightPlace &place) { return loadRight(right, place); });
@@ -330,8 +330,9 @@ void WarpProductEmitter::emit(tile::MmaOp product) {
       for (int64_t group = 0; group < place.groups; ++group) {
         Operand ofGroup = getOperand(right, ofPlace, group);
         for (int64_t band = 0; band < bands; ++band)
-          multiply(element, left[band], ofGroup,
-                   MutableArrayRef(acc).slice(firstElement(place.column / groupColumns + group, band), groupElements));
+          multiply(
+              element, left[band], ofGroup,
+              MutableArrayRef(acc).slice(firstElement(place.column / columnsOfGroup + group, band), groupElements));
       }
     }
     // Left to itself, the assembler would bring more than there is room for. With the count itself it spills 108 bytes

@@ -4,6 +4,7 @@
 
 #include "codegen/sim/ElementProgram.h"
 #include "dialect/tile/ShortPower.h"
+#include "dialect/tile/TensorBox.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -14,6 +15,7 @@
 using namespace mlir;
 using namespace attnc;
 using namespace attnc::sim;
+using tile::columnsOfGroup, tile::columnsOfLane;
 
 bool sim::readElement(const attn::HostArray &view, ArrayRef<int64_t> indices, Number &result) {
   // A stride of 0 broadcasts the one element that there is.
@@ -39,14 +41,11 @@ ElementLine::ElementLine(const attn::HostArray &view, ArrayRef<int64_t> indices,
   }
 }
 
-/// Of each eight columns a thread has two neighbours.
-static constexpr int64_t columnsOfGroup = 8, columnsOfThread = 2;
-
 /// Computes powers of 2 by multiply-adds for those columns of a row whose number among their thread's is a multiple of
 /// `share`.
 static void computeShortPowers(const Number *exponents, Number *row, int64_t columns, int64_t share) {
   for (int64_t column = 0; column < columns; ++column)
-    if ((column / columnsOfGroup * columnsOfThread + column % columnsOfThread) % share == 0)
+    if ((column / columnsOfGroup * columnsOfLane + column % columnsOfLane) % share == 0)
       row[column].f = tile::findShortPower(static_cast<float>(exponents[column].f));
 }
 
@@ -54,7 +53,7 @@ static void computeShortPowers(const Number *exponents, Number *row, int64_t col
 /// on, is rounded, and the others add to it what they differ by.
 static void distribute(const Number *linear, const Number *factors, Number *row, int64_t columns, int64_t anchor) {
   for (int64_t column = 0; column < columns; ++column) {
-    int64_t first = column % columnsOfGroup / columnsOfThread * columnsOfThread;
+    int64_t first = column % columnsOfGroup / columnsOfLane * columnsOfLane;
     auto base = static_cast<float>(linear[first + anchor].f), factor = static_cast<float>(factors[column].f);
     row[column].f = std::fma(factor, static_cast<float>(linear[column].f) - base, base * factor);
   }
@@ -77,12 +76,12 @@ static bool isContracted(Operation &op) {
 
 /// Makes NaN of all elements of a row that share a reciprocal with NaN, of `count` each. Threads share among their own.
 static void spreadNaN(Number *row, int64_t columns, int64_t count) {
-  int64_t span = count / columnsOfThread * columnsOfGroup;
+  int64_t span = count / columnsOfLane * columnsOfGroup;
   for (int64_t first = 0; first < columns; first += span)
-    for (int64_t thread = 0; thread < columnsOfGroup; thread += columnsOfThread) {
+    for (int64_t thread = 0; thread < columnsOfGroup; thread += columnsOfLane) {
       SmallVector<Number *, 8> elements;
       for (int64_t group = first; group < std::min(first + span, columns); group += columnsOfGroup)
-        for (int64_t n = 0; n < columnsOfThread; ++n)
+        for (int64_t n = 0; n < columnsOfLane; ++n)
           elements.push_back(row + group + thread + n);
       if (llvm::any_of(elements, [](const Number *element) { return std::isnan(element->f); }))
         for (Number *element : elements)
@@ -144,7 +143,7 @@ void ElementProgram::runShifted(const Line &line, Registers &registers) const {
 void ElementProgram::splitShift(const Line &line, Registers &registers) const {
   const Number *whole = registers.at(line.operands[1]);
   for (int64_t column = 0; column < registers.columns; ++column) {
-    int64_t first = column % columnsOfGroup / columnsOfThread * columnsOfThread;
+    int64_t first = column % columnsOfGroup / columnsOfLane * columnsOfLane;
     auto distance =
         static_cast<float>(shiftOfYield->sign * shiftOfYield->step * (column - first - shiftOfYield->anchor));
     float factor = shiftOfYield->factor < 0 ? 1 : narrow(registers.at(shiftOfYield->factor)[column]);

@@ -17,8 +17,8 @@ constexpr int64_t warpgroupRows = 64, warpRows = 16;
 /// Threads of a warp, of a warpgroup, and of the largest block.
 constexpr int64_t lanesOfWarp = 32, warpgroupThreads = 128, mostThreads = 1024;
 constexpr int64_t warpsOfWarpgroup = warpgroupThreads / lanesOfWarp;
-/// Lanes of a warp that share a row of a product's accumulator, two neighbours of each eight columns each.
-constexpr int64_t lanesOfRow = 4;
+/// Lanes of a warp that share a row of a product's accumulator; of each group of columns, a lane has two neighbours.
+constexpr int64_t lanesOfRow = 4, columnsOfLane = 2, columnsOfGroup = lanesOfRow * columnsOfLane;
 
 /// A box of a tensor that the copy engine (TMA) moves to or from shared memory, where its rows follow each other.
 struct TensorBox {

@@ -53,8 +53,7 @@ void ForwardWriter::chooseUnit() {
   if (!kernel.getScore().empty() || kernel.getScale())
     return;
   float scale = kernel.getLiteralScale();
-  // A scale of 0 or below would turn maxima into minima.
-  if (!(scale > 1e-20f))
+  if (!(scale > smallestUnit))
     return;
   rawLogits = true;
   unit.factor = scale * unit.perNatural();

@@ -22,7 +22,7 @@ GradientWriter::GradientWriter(TileBuilder &b, BackwardOp op) : b(b), op(op), bu
   unit.octaves = b.countsOctaves();
   float scale = KernelOpInterface(op).getLiteralScale();
   // Sinks are natural, and may be as large as f32 holds.
-  rawLogits = op.getScore().empty() && !op.getScale() && scale > 1e-20f && !op.getSinks();
+  rawLogits = op.getScore().empty() && !op.getScale() && scale > smallestUnit && !op.getSinks();
   unit.factor = rawLogits ? scale * unit.perNatural() : unit.perNatural();
   lseFactor = rawLogits ? unit.perNatural() : 1;
 }

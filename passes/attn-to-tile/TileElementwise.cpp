@@ -156,10 +156,10 @@ static arith::MulFOp findLastProduct(KernelOpInterface kernel) {
     return {};
   auto product = region.front().getTerminator()->getOperand(0).getDefiningOp<arith::MulFOp>();
   FloatAttr factor;
-  // A factor of 0 or below would turn maxima into minima; one near the end of f32 is none in octaves.
-  constexpr double least = 1e-20, greatest = 1e+38;
-  if (!product || !matchPattern(product.getRhs(), m_Constant(&factor)) || !(factor.getValueAsDouble() > least) ||
-      !(factor.getValueAsDouble() < greatest))
+  // One near the end of f32 is none in octaves.
+  constexpr double largest = 1e+38;
+  if (!product || !matchPattern(product.getRhs(), m_Constant(&factor)) || !(factor.getValueAsDouble() > smallestUnit) ||
+      !(factor.getValueAsDouble() < largest))
     return {};
   return product;
 }
@@ -236,7 +236,7 @@ float TileElementwise::getScoreUnit() {
     return factor.getValue().convertToFloat();
   }
   // What is added may be rounded in the unit of raw products: one operation an element less.
-  bool scales = kernel.getScale() || !(kernel.getLiteralScale() > 1e-20f);
+  bool scales = kernel.getScale() || !(kernel.getLiteralScale() > smallestUnit);
   return !isNarrow(kernel) || scales || findSums(kernel).empty() ? 1 : kernel.getLiteralScale();
 }
 

@@ -11,6 +11,10 @@
 
 namespace attnc::attn {
 
+/// The smallest scale of logits that their maxima and exponents may be relative to: one of 0 or below would turn maxima
+/// into minima, and terms divided by a smaller one pass f32.
+inline constexpr float smallestUnit = 1e-20f;
+
 /// Applies the score and mask regions to tiles.
 class TileElementwise : public TileBlockMask {
 public:

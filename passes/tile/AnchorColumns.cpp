@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/tile/RowTerms.h"
+#include "dialect/tile/TensorBox.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/tile/Passes.h"
 
@@ -30,7 +31,6 @@ static bool takesShift(Value tile, Block *block) {
 
 /// The last column of a thread, counted from its first: of each group of columns it has the first two from there on.
 static int64_t findLastColumn(MapOp map) {
-  constexpr int64_t columnsOfGroup = 8;
   return cast<VectorType>(map.getResult(0).getType()).getDimSize(1) - columnsOfGroup + 1;
 }
 
