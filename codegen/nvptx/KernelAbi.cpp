@@ -138,7 +138,7 @@ KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
   readArguments(builder, program);
   if (!program.countWorkspaces())
     return;
-  early = program.getPipelineAttr().getEarly() && program.getBody().getOps<tile::BlockMaskOp>().empty();
+  early = tile::startsEarly(program);
   unsigned last = types.size() - 1;
   byValue(last, LLVM::LLVMArrayType::get(i64, int64_t(workspaceSlots) * program.countWorkspaces()), 8);
   named(function.getArgument(last), "workspaces");

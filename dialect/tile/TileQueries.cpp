@@ -32,6 +32,13 @@ bool attnc::tile::hasRoles(ProgramOp program) {
   return pipeline && pipeline.getStaging() == attnc::attn::Staging::Tma;
 }
 
+bool attnc::tile::listsSteps(ProgramOp program) { return !program.getBody().getOps<BlockMaskOp>().empty(); }
+
+bool attnc::tile::startsEarly(ProgramOp program) {
+  attn::PipelineAttr pipeline = program.getPipelineAttr();
+  return pipeline && pipeline.getEarly() && !listsSteps(program);
+}
+
 bool attnc::tile::sharesTiles(ProgramOp program) {
   return program.walk([](ShareOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }

@@ -24,6 +24,13 @@ bool hasRoles(ProgramOp program);
 /// Whether consumers share tiles that they have computed.
 bool sharesTiles(ProgramOp program);
 
+/// Whether `program` lists the steps of a block mask, for the program after it.
+bool listsSteps(ProgramOp program);
+
+/// Whether the kernel of `program` starts while the one before it in a launch runs, and waits for it: as its pipeline
+/// says, but for one that lists steps, which waits for all work before it.
+bool startsEarly(ProgramOp program);
+
 /// Whether a producer may have to clear rows that the copy of `put` brings: its limit of rows is not the view's end.
 bool mayClearRows(PutOp put);
 /// Whether it may have to for any put into `ring`.

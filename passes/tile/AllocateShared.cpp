@@ -44,7 +44,7 @@ struct AllocateShared : attnc::tile::impl::TileAllocateSharedBase<AllocateShared
     // After the tiles, which begin at larger multiples of bytes.
     placeRings(/*ofVectors=*/true);
     // A program that computes a block mask does nothing else.
-    if (!program.getBody().getOps<BlockMaskOp>().empty())
+    if (listsSteps(program))
       next += blockMaskBytes;
     // Barriers and numbers, 8 bytes each, after the tiles; the one for landings where a copy may bring too much.
     constexpr int64_t word = 8;

@@ -464,7 +464,7 @@ def TileBoundLaunch : Pass<"tile-bound-launch", "::attnc::tile::ProgramOp"> {
 def TileStartNext : Pass<"tile-start-next", "::mlir::ModuleOp"> {
   let summary = "Lets the next kernel of a launch start early";
   let description = [{
-    A program whose successor has an `early` pipeline gets `tile.starts_next`, but for one that lists the steps of a block mask.
+    A program whose successor starts early, by its pipeline, gets `tile.starts_next`, but for one that lists the steps of a block mask.
     Blocks of the next program can then become resident while this one still runs, and wait only for its results.
 
     Example:

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "dialect/tile/TileOps.h"
+#include "dialect/tile/TileQueries.h"
 #include "passes/tile/Passes.h"
 
 namespace attnc::tile {
@@ -13,19 +13,14 @@ namespace attnc::tile {
 using namespace mlir;
 using namespace attnc::tile;
 
-/// Whether `program` lists the steps of a block mask. Saying that the next kernel may start took longer than it gained
-/// there (docs/rationale/hopper-variants.md).
-static bool listsSteps(ProgramOp program) {
-  return program.walk([](BlockMaskOp) { return WalkResult::interrupt(); }).wasInterrupted();
-}
-
 namespace {
 struct StartNext : attnc::tile::impl::TileStartNextBase<StartNext> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       auto next = dyn_cast_or_null<ProgramOp>(program->getNextNode());
-      // One that is of other launches starts nothing: a launch knows which of its kernels may be early.
-      if (next && next.getPipelineAttr() && next.getPipelineAttr().getEarly() && !listsSteps(program))
+      // One that is of other launches starts nothing: a launch knows which of its kernels may be early. Where a program
+      // lists steps, saying so took longer than it gained (docs/rationale/hopper-variants.md).
+      if (next && startsEarly(next) && !listsSteps(program))
         program->setAttr(startsNextAttrName, UnitAttr::get(&getContext()));
     }
   }
