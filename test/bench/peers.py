@@ -25,7 +25,7 @@ from typing import Any, Callable
 
 import peers_report
 from peers_bench import Bench, attempt, attempt_each
-from peers_cases import TOKENS, Case, all_cases
+from peers_cases import Case, all_cases
 from peers_cycles import measure_cycles, run_for_cycles
 from peers_data import data_points, find_model, measure_data, parse_columns
 
@@ -55,8 +55,9 @@ def all_points(quick: bool) -> list[tuple[str, Case]]:
     points += [(f"own/{variant}/{length}", Case(variant, 128, length)) for variant, length in SHORT]
     points += [(f"own/{variant}/d{dim}", Case(variant, dim, 4096)) for variant, dim in HEAVY]
     points += [(f"bias/{peer}/d{dim}/4k/full", Case("full_bias", dim, 4096)) for peer in ("cudnn", "flex") for dim in (64, 128, 256)]
-    points += [(f"packed/{peer}/d{dim}/{TOKENS // 256} of 256", Case("packed", dim, 256))
-               for peer in ("cudnn", "flash2") for dim in (64, 128)]
+    short = [Case("packed", dim, 256) for dim in (64, 128)]
+    points += [(f"packed/{peer}/d{case.dim}/{case.batch} of {case.sequence}", case)
+               for peer in ("cudnn", "flash2") for case in short]
     # The two peers that drop weights, and the one that has no instructions of Hopper's either.
     dropped = [Case("dropout", dim, 4096) for dim in (64, 128, 256)]
     points += [(f"dropout/d{case.dim}/4k/causal", case) for case in dropped]

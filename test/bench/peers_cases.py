@@ -264,9 +264,12 @@ def call_varlen(case: Case, data: Data) -> Callable[[], Any]:
     from torch.nn.attention.varlen import varlen_attn
 
     starts, length = data.extra[0], case.sequence
-    return lambda: varlen_attn(data.query, data.key, data.value, starts, starts, length, length, window_size=(-1, 0))[
-        None
-    ].transpose(1, 2)
+
+    def attend() -> Any:
+        out = varlen_attn(data.query, data.key, data.value, starts, starts, length, length, window_size=(-1, 0))
+        return out[None].transpose(1, 2)
+
+    return attend
 
 
 def call_gradients(data: Data, torch: Any, attend: Callable[..., Any]) -> Callable[[], Any]:

@@ -20,6 +20,33 @@ as fast is the median of the ratios of neighbouring bursts. TFLOP/s count both p
 keeps, and nothing else.
 """
 
+# Groups of points by what their names begin with: whom they are beside, and the title of their table.
+GROUPS = (
+    ("cudnn", "cuDNN", "Beside cuDNN."),
+    ("nvrtc", "nvptx", "The same kernels through CUDA C++ and NVRTC, beside `nvptx:sm_90a`."),
+    ("flex", "FlexAttention", "Beside FlexAttention, compiled, with its block mask made beforehand; head dim 128."),
+    ("own", "plain causal", "Variants beside our own plain causal attention, by FLOP kept; head dim 128 where none is "
+     "named."),
+    ("bias/cudnn", "cuDNN", "A bias of bf16 for each logit, the same for all batch entries, beside cuDNN."),
+    ("bias/flex", "FlexAttention", "The same beside FlexAttention, compiled."),
+    ("packed/cudnn", "cuDNN", "Packed sequences of 256 rows, causal, beside cuDNN on a batch of them, which nothing has to "
+     "find."),
+    ("packed/flash2", "FlashAttention-2", "The same beside PyTorch's `varlen_attn`, which is FlashAttention-2."),
+    ("dropout", "cuDNN", "A tenth of the weights dropped, beside cuDNN."),
+    ("flash2", "FlashAttention-2", "The same, and kernels for sm_80, beside PyTorch's FlashAttention-2."),
+    ("backward/cudnn", "cuDNN", "Gradients beside cuDNN's. FLOPs are those of five products."),
+    ("backward/flex", "FlexAttention", "Gradients beside FlexAttention's; head dim 128."),
+    ("backward/own", "plain causal", "Gradients of variants beside our own of plain causal attention, by FLOP kept; "
+     "head dim 128."),
+    ("backward/bias/cudnn", "cuDNN", "Gradients of queries, keys and values with a bias of bf16, beside cuDNN's."),
+    ("backward/bias/flex", "FlexAttention", "The same beside FlexAttention's."),
+    ("backward/dropout", "cuDNN", "Gradients of it beside cuDNN's."),
+    ("backward/flash2", "FlashAttention-2", "Gradients of it, and of kernels for sm_80, beside PyTorch's "
+     "FlashAttention-2's."),
+    ("rest", "cuDNN", "Other rows of the tables of schedules beside cuDNN; f32 beside PyTorch's memory-efficient "
+     "attention. Those of f32 and sm_80 use none of Hopper's own instructions."),
+)
+
 
 def geometric_mean(values: list[float]) -> float:
     return math.exp(sum(math.log(value) for value in values) / len(values)) if values else math.nan
@@ -48,9 +75,7 @@ def cycles_line(point: dict[str, Any]) -> str:
 def summaries(report: dict[str, Any]) -> list[str]:
     """A line for each group of points."""
     lines = []
-    for group in ("cudnn", "nvrtc", "flex", "own", "bias/cudnn", "bias/flex", "packed/cudnn", "packed/flash2", "dropout", "flash2", "rest", "backward/cudnn",
-                  "backward/flex", "backward/own", "backward/bias/cudnn", "backward/bias/flex",
-                  "backward/dropout", "backward/flash2"):
+    for group, _, _ in GROUPS:
         ratios = [point["ratio"] for point in report.get("points", []) if point["name"].startswith(group + "/")]
         shares = [
             point["ours"]["share"] / point["peer"]["share"]
@@ -88,33 +113,11 @@ def section(report: dict[str, Any]) -> str:
     lines = [BEGIN, INTRODUCTION]
     lines += [f"- {name}: {fact}" for name, fact in report.get("facts", {}).items()] + [""]
     cycles = {point["name"]: point for point in report.get("cycles", [])}
-    groups = (
-        ("cudnn", "cuDNN", "Beside cuDNN." + " The share of the tensor cores' peak is from counted cycles." * bool(cycles)),
-        ("nvrtc", "nvptx", "The same kernels through CUDA C++ and NVRTC, beside `nvptx:sm_90a`."),
-        ("flex", "FlexAttention", "Beside FlexAttention, compiled, with its block mask made beforehand; head dim 128."),
-        ("own", "plain causal", "Variants beside our own plain causal attention, by FLOP kept; head dim 128 where none is "
-         "named."),
-        ("bias/cudnn", "cuDNN", "A bias of bf16 for each logit, the same for all batch entries, beside cuDNN."),
-        ("bias/flex", "FlexAttention", "The same beside FlexAttention, compiled."),
-        ("packed/cudnn", "cuDNN", "Packed sequences of 256 rows, causal, beside cuDNN on a batch of them, which nothing has to find."),
-        ("packed/flash2", "FlashAttention-2", "The same beside PyTorch's `varlen_attn`, which is FlashAttention-2."),
-        ("dropout", "cuDNN", "A tenth of the weights dropped, beside cuDNN."),
-        ("flash2", "FlashAttention-2", "The same, and kernels for sm_80, beside PyTorch's FlashAttention-2."),
-        ("backward/cudnn", "cuDNN", "Gradients beside cuDNN's. FLOPs are those of five products."),
-        ("backward/flex", "FlexAttention", "Gradients beside FlexAttention's; head dim 128."),
-        ("backward/own", "plain causal", "Gradients of variants beside our own of plain causal attention, by FLOP kept; "
-         "head dim 128."),
-        ("backward/bias/cudnn", "cuDNN", "Gradients of queries, keys and values with a bias of bf16, beside cuDNN's."),
-        ("backward/bias/flex", "FlexAttention", "The same beside FlexAttention's."),
-        ("backward/dropout", "cuDNN", "Gradients of it beside cuDNN's."),
-        ("backward/flash2", "FlashAttention-2", "Gradients of it, and of kernels for sm_80, beside PyTorch's "
-         "FlashAttention-2's."),
-        ("rest", "cuDNN", "Other rows of the tables of schedules beside cuDNN; f32 beside PyTorch's memory-efficient "
-         "attention. Those of f32 and sm_80 use none of Hopper's own instructions."),
-    )
-    for group, peer, title in groups:
+    for group, peer, title in GROUPS:
         points = [point for point in report.get("points", []) if point["name"].startswith(group + "/")]
         if points:
+            if cycles and group == "cudnn":
+                title += " The share of the tensor cores' peak is from counted cycles."
             lines += [title, "", *points_table(points, cycles, group, peer)]
     lists = [point for point in cycles.values() if point.get("ours", {}).get("kernels", 1) > 1]
     if lists:
