@@ -4,46 +4,35 @@ usage: row_bits.py make FILE
        row_bits.py compare FILE OTHER     results in even rows, which keep their digits, and in odd ones, which do not
 """
 
-import json
 import pathlib
 import random
-import struct
 import sys
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "fuzz/specs"))
+import tensors  # noqa: E402
 
 QUERIES, KEYS, HEADS, DIM = 130, 300, 2, 128
 
 
-def make(path: str) -> None:
+def make(path: pathlib.Path) -> None:
     """Writes normal queries, keys and values in bf16; logits have a deviation of 6."""
     random.seed(1)
     shapes = {"q": (6.0, [1, QUERIES, HEADS, DIM]), "k": (1.0, [1, KEYS, 1, DIM]), "v": (1.0, [1, KEYS, 1, DIM])}
-    header, data = {}, b""
-    for name, (deviation, shape) in shapes.items():
-        count = shape[1] * shape[2] * shape[3]
-        begin = len(data)
-        data += b"".join(struct.pack("<f", random.gauss(0, deviation))[2:] for _ in range(count))
-        header[name] = {"dtype": "BF16", "shape": shape, "data_offsets": [begin, len(data)]}
-    text = json.dumps(header).encode()
-    pathlib.Path(path).write_bytes(struct.pack("<Q", len(text)) + text + data)
+    draw = {name: np.array([random.gauss(0, deviation) for _ in range(np.prod(shape))]).reshape(shape)
+            for name, (deviation, shape) in shapes.items()}
+    tensors.write(path, {name: ("bf16", value) for name, value in draw.items()})
 
 
-def read(path: str) -> tuple[int, ...]:
-    """The words of the result `out`."""
-    data = pathlib.Path(path).read_bytes()
-    (length,) = struct.unpack_from("<Q", data)
-    begin, end = json.loads(data[8 : 8 + length])["out"]["data_offsets"]
-    return struct.unpack(f"<{(end - begin) // 2}H", data[8 + length + begin : 8 + length + end])
-
-
-def compare(one: str, other: str) -> None:
+def compare(one: pathlib.Path, other: pathlib.Path) -> None:
     """Prints which part of the elements of even and of odd rows differs."""
-    differing = [0, 0]
-    for at, (x, y) in enumerate(zip(read(one), read(other), strict=True)):
-        differing[at // (HEADS * DIM) % 2] += x != y
-    for name, count in zip(("even", "odd"), differing):
-        part = count / (QUERIES * HEADS * DIM // 2)
+    differs = tensors.read(one)["out"] != tensors.read(other)["out"]
+    for name, first in (("even", 0), ("odd", 1)):
+        part = differs[:, first::2].mean()
         print(f"{name}: {'nearly none' if part < 0.06 else 'some' if part < 0.5 else 'most'} ({100 * part:.2f} %)")
 
 
 if __name__ == "__main__":
-    make(sys.argv[2]) if sys.argv[1] == "make" else compare(sys.argv[2], sys.argv[3])
+    command, *paths = sys.argv[1:]
+    {"make": make, "compare": compare}[command](*map(pathlib.Path, paths))
