@@ -73,7 +73,7 @@ Headroom attnc::gpu::findHeadroom(KernelOpInterface kernel) {
     return {0, 0, " with sinks"};
   if (getOperandType(kernel).isF16())
     return {6, mostOfHalf, " for f16"};
-  return kernel.getSeed() ? Headroom{0, 0, " for bf16 under dropout"} : Headroom{60, most, ""};
+  return kernel.getSeed() ? Headroom{0, 0, " for bf16 under dropout"} : Headroom{most, most, ""};
 }
 
 bool attnc::gpu::isSplittable(KernelOpInterface kernel, const ScheduleTables &tables, int64_t heads) {

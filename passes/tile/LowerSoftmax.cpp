@@ -77,8 +77,8 @@ Value StepLowering::findMaximum() {
     constexpr float octaves = 8;
     Value growth = arith::SubFOp::create(builder, loc, now, before);
     Value scaled = multiply(growth, constant(unit.factor));
-    Value isGrown = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, scaled,
-                                          constant(unit.octaves ? octaves : octaves * ln2));
+    Value isGrown =
+        arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, scaled, constant(octaves * unit.perOctave()));
     now = arith::SelectOp::create(builder, loc, isGrown, now, before);
   }
   if (!op.getRenewed())
