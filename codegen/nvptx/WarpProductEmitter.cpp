@@ -269,7 +269,8 @@ void WarpProductEmitter::multiplyFloats(const Operand &left, const Operand &righ
     element = element ? ptx.addInPlace(element, product) : product;
 }
 
-/// A load brings what a thread has of sixteen columns, in the order of accumulators.
+/// A load brings what a thread has of sixteen columns, in the order of accumulators. Columns past the last, up to a
+/// whole step, are zeros in shared memory, and products read them.
 void WarpProductEmitter::emit(tile::ReadOp read) {
   Ptx &ptx = context.ptx;
   const SharedTile &shared = context.sharedTiles.find(read.getTile())->second;
@@ -278,7 +279,8 @@ void WarpProductEmitter::emit(tile::ReadOp read) {
   Value address = isTransposed ? findOwnColumns(shared) : findOwnRows(shared);
   Fragment fragment{/*packed=*/true, {}};
   Value all;
-  for (int64_t step = 0; step < cast<VectorType>(read.getResult().getType()).getDimSize(1) / stepDepth; ++step) {
+  int64_t columns = cast<VectorType>(read.getResult().getType()).getDimSize(1);
+  for (int64_t step = 0; step * stepDepth < columns; ++step) {
     int64_t offset = isTransposed ? step * stepDepth * rowBytes : 0;
     Value moved = isTransposed ? address : moveAlong(ptx, address, layout, step * loadBytes, offset);
     SmallVector<Value> words = ptx.loadMatrices(moved, offset, 4, isTransposed);

@@ -90,8 +90,8 @@ static void addHeadDims(std::vector<Case> &cases, Extent extent) {
     spec.mask = causal;
     cases.push_back({"S14_head_dim_" + std::to_string(dim), spec, fewTrials(extent)});
   }
-  for (auto [dim, valueDim] :
-       {std::pair(192, 128), std::pair(64, 128), std::pair(8, 256), std::pair(256, 8), std::pair(40, 72)}) {
+  for (auto [dim, valueDim] : {std::pair(192, 128), std::pair(64, 128), std::pair(8, 256), std::pair(256, 8),
+                               std::pair(40, 72), std::pair(64, 24)}) {
     Spec spec;
     spec.headDim = dim;
     spec.valueDim = valueDim;
