@@ -21,8 +21,6 @@ namespace attnc::nvptx {
 
 /// Rows of a thread's part of a band of sixteen rows.
 constexpr int64_t rowsOfBand = 2;
-/// The address space of shared memory.
-constexpr unsigned sharedSpace = 3;
 
 /// Where the thread's row of this number lies, from its first on.
 inline int64_t rowOf(int64_t threadRow) { return 8 * threadRow; }

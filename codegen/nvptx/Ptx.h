@@ -13,6 +13,9 @@
 
 namespace attnc::nvptx {
 
+/// The address space of shared memory.
+constexpr unsigned sharedSpace = 3;
+
 /// Operands of one product of warpgroups.
 struct ProductStep {
   llvm::SmallVector<mlir::Value, 4> a; ///< four registers, or a descriptor's low word

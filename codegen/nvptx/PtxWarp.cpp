@@ -41,8 +41,10 @@ static SmallVector<Value> loadWords(Ptx &ptx, StringRef name, StringRef text, Va
 //===----------------------------------------------------------------------===//
 
 void Ptx::copyPiece(Value shared, int64_t offset, Value global, Value bytes) {
-  assembly("copyPiece", {}, "cp.async.cg.shared.global " + addressText(0, offset) + ", [$1], 16, $2;", "rlr",
-           {shared, global, bytes});
+  Value place = LLVM::IntToPtrOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext(), sharedSpace), shared);
+  if (offset)
+    place = LLVM::GEPOp::create(b, loc, place.getType(), b.getI8Type(), place, LLVM::GEPArg(offset));
+  NVVM::CpAsyncOp::create(b, loc, place, global, /*size=*/16, NVVM::LoadCacheModifierKind::CG, bytes);
 }
 
 void Ptx::commitPieces() { NVVM::CpAsyncCommitGroupOp::create(b, loc); }

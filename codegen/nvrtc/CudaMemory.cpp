@@ -324,6 +324,10 @@ std::string CudaWriter::writeOrder(Operation &op) {
         bool ofBlock = fence.getSpace() == NVVM::SharedSpace::shared_cta;
         return ofBlock && fence.getKind() == NVVM::ProxyKind::async_shared ? "fenceAsync()" : "";
       })
+      .Case([&](NVVM::CpAsyncOp copy) {
+        bool isPiece = copy.getSize() == 16 && copy.getModifier() == NVVM::LoadCacheModifierKind::CG;
+        return isPiece && copy.getCpSize() ? call("copyPiece", copy.getOperands()) : "";
+      })
       .Case([&](NVVM::CpAsyncCommitGroupOp) { return "commitPieces()"; })
       .Case([&](NVVM::CpAsyncWaitGroupOp wait) { return "waitPieces<" + std::to_string(wait.getN()) + ">()"; })
       .Case([&](NVVM::CpAsyncBulkCommitGroupOp) { return "commitStores()"; })

@@ -350,6 +350,13 @@ ATTNC_DEVICE u32 incrementCounter(u64 counter, u32 last) {
 /// Makes barriers that are initialised, and what is stored in shared memory, visible to the copy engine (9.7.13.4).
 ATTNC_ORDER(fenceBarrierInit, "fence.mbarrier_init.release.cluster")
 ATTNC_ORDER(fenceAsync, "fence.proxy.async.shared::cta")
+/// Starts a copy of 16 bytes to shared memory; those past `bytes` become 0 and are not read (9.7.9.25.3).
+ATTNC_DEVICE void copyPiece(const void *shared, const void *global, u32 bytes) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+               :
+               : "r"(u32(__cvta_generic_to_shared(shared))), "l"(u64(global)), "r"(bytes)
+               : "memory");
+}
 /// Copies of 16 bytes that this thread has started become a group; waits for all but the last groups (9.7.9.25.3).
 ATTNC_ORDER(commitPieces, "cp.async.commit_group")
 ATTNC_WAIT(waitPieces, "cp.async.wait_group")
