@@ -16,7 +16,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
 
   // With a mask, heads are worked on in sections whose keys and values fill three fifths of the L2 cache.
   // CHECK-LABEL: func.func @d8_masked(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, when = <queries = to {{[0-9]+}}>, pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280, headroom = 60>>, #attn.schedule<query_tile = 192, key_tile = 128, panel = 64, pipeline = #attn.roles<consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280, headroom = 60>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, when = <queries = to {{[0-9]+}}>, pipeline = #attn.roles<consumers = 2, stages = 4, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280, headroom = 60>>, #attn.schedule<query_tile = 192, key_tile = 128, panel = 64, pipeline = #attn.roles<consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280, headroom = 60>>)
   func.func @d8_masked(%q: tensor<?x?x4x8xbf16>, %k: tensor<?x?x4x8xbf16>, %v: tensor<?x?x4x8xbf16>) -> tensor<?x?x4x8xbf16> {
     %o = attn.forward %q, %k, %v
       mask (%b, %h, %i, %j) {
@@ -45,7 +45,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
   }
 
   // CHECK-LABEL: func.func @d64_masked(
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, when = <queries = to {{[0-9]+}}>, pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280, headroom = 6>>, #attn.schedule<query_tile = 192, key_tile = 128, panel = 64, pipeline = #attn.roles<consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280, headroom = 6>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 64, when = <queries = to {{[0-9]+}}>, pipeline = #attn.roles<consumers = 2, stages = 4, query_stages = 2, producer_registers = 24, consumer_registers = 240,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280, headroom = 6>>, #attn.schedule<query_tile = 192, key_tile = 128, panel = 64, pipeline = #attn.roles<consumers = 3, stages = 2, query_stages = 2, producer_registers = 32, consumer_registers = 160,{{.*}} epilogue = staged, dynamic = true, section_bytes = 31457280, headroom = 6>>)
   func.func @d64_masked(%q: tensor<?x?x4x64xf16>, %k: tensor<?x?x4x64xf16>, %v: tensor<?x?x4x64xf16>) -> tensor<?x?x4x64xf16> {
     %o = attn.forward %q, %k, %v
       mask (%b, %h, %i, %j) {
