@@ -74,6 +74,31 @@ LogicalResult GetOp::verify() { return verifyBuffer(*this); }
 
 LogicalResult HeldOp::verify() { return verifyBuffer(*this); }
 
+LogicalResult RowOp::verify() {
+  if (isInParts(getTile()))
+    return emitOpError() << "expected no parts, got " << getTile().getType();
+  VectorType tile = getTileType(getTile()), result = cast<VectorType>(getResult().getType());
+  if (static_cast<int64_t>(getNumber()) >= tile.getDimSize(0))
+    return emitOpError() << "expected one of the " << tile.getDimSize(0) << " rows of " << tile << ", got "
+                         << getNumber();
+  if (result != getColumnVectorType(tile.getDimSize(1), tile.getElementType()))
+    return emitOpError() << "expected a row of " << tile << ", got " << result;
+  return success();
+}
+
+LogicalResult ReadOp::verify() {
+  if (isInParts(getTile()))
+    return emitOpError() << "expected no parts, got " << getTile().getType();
+  VectorType tile = getTileType(getTile());
+  VectorType expected =
+      getTransposed() ? VectorType::get({tile.getDimSize(1), tile.getDimSize(0)}, tile.getElementType()) : tile;
+  if (expected != getResult().getType())
+    return emitOpError() << "expected a result of " << expected << ", as the tile is, got " << getResult().getType();
+  if (constexpr unsigned bits = 16; tile.getElementTypeBitWidth() != bits)
+    return emitOpError() << "expected elements of " << bits << " bits, got " << tile;
+  return success();
+}
+
 LogicalResult SplitOp::verify() {
   VectorType tile = getShared().getType().getTile();
   if (!tile.getElementType().isF32())

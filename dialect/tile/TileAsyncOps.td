@@ -156,6 +156,35 @@ def Tile_HeldOp : Tile_Op<"held", [MemoryEffects<[MemRead, MemWrite]>]> {
   let hasVerifier = 1;
 }
 
+def Tile_RowOp : Tile_Op<"row", [MemoryEffects<[MemRead]>]> {
+  let summary = "One row of a tile, as a column vector";
+  let description = [{
+    For tiles of numbers that elements of a step read by their column. Such a tile is a whole tile for each warpgroup, and
+    comes through a ring as tiles of products do.
+
+    Example: `%lse = tile.row 0 of %statistics : vector<2x64xf32> -> vector<1x64xf32>`
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$number, Tile_Operand:$tile);
+  let results = (outs Tile_ColumnVector:$result);
+  let assemblyFormat = "$number `of` $tile attr-dict `:` type($tile) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_ReadOp : Tile_Op<"read", [MemoryEffects<[MemRead]>]> {
+  let summary = "A tile from shared memory, in registers";
+  let description = [{
+    For captured tiles, which elements of a step read by their row and column, and for left operands that products read from
+    registers: each warp reads its own rows of what a ring has brought, and gives it back when it has. With `transposed`, rows
+    are columns of the tile.
+
+    Example: `%bias = tile.read %tile transposed : !tile.shared<vector<64x128xbf16>> -> vector<128x64xbf16>`
+  }];
+  let arguments = (ins Tile_Operand:$tile, UnitAttr:$transposed);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$tile (`transposed` $transposed^)? attr-dict `:` type($tile) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def Tile_ReleaseOp : Tile_Op<"release", [MemoryEffects<[MemWrite]>]> {
   let summary = "Returns the oldest buffer that this consumer holds to the producer";
   let description = [{

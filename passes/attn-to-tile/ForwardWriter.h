@@ -50,10 +50,11 @@ private:
   void writeWeights(WeightsOp op, mlir::Value query, State state);
   void writePart(ForwardOp op, State state);
   void combineParts(ForwardOp op);
-  mlir::Value greatestOfParts(mlir::Value parts);
   Part loadPart(mlir::Value number, mlir::Value parts);
+  mlir::Value factorBetween(mlir::Value max, mlir::Value finite);
   mlir::Value weightsOfPart(const Part &part, mlir::Value finite);
   State addPart(const Part &part, mlir::Value finite, State state);
+  State addParts(llvm::ArrayRef<Part> parts, State state);
   tile::SoftmaxEndOp finish(State state);
   mlir::Value outputFactors(tile::SoftmaxEndOp end);
   mlir::Value divideRows(mlir::Value tile, mlir::Value factors, mlir::Type element);

@@ -16,9 +16,6 @@ using namespace attnc::attn;
 
 static constexpr float infinity = std::numeric_limits<float>::infinity();
 
-/// Parts whose numbers and outputs are loaded together, so that one does not wait for the other.
-static constexpr int64_t partsAtOnce = 4;
-
 void ForwardWriter::writePart(ForwardOp op, State state) {
   OpBuilder::InsertionGuard guard(builder);
   auto branch = scf::IfOp::create(builder, loc, b.isPart());
@@ -38,20 +35,6 @@ void ForwardWriter::writePart(ForwardOp op, State state) {
   b.storePart(TileBuilder::PartNumber::Sum, sums);
 }
 
-/// The maximum of each row over all parts.
-Value ForwardWriter::greatestOfParts(Value parts) {
-  auto loop = scf::ForOp::create(builder, loc, b.index(0), parts, b.index(partsAtOnce), constant(-infinity));
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToEnd(loop.getBody());
-  Value max = loop.getRegionIterArg(0), last = b.sub(parts, b.index(1));
-  for (int64_t n = 0; n < partsAtOnce; ++n) {
-    Value part = b.min(b.add(loop.getInductionVar(), b.index(n)), last);
-    max = arith::MaximumFOp::create(builder, loc, max, b.loadPart(TileBuilder::PartNumber::Max, part));
-  }
-  scf::YieldOp::create(builder, loc, max);
-  return loop.getResult(0);
-}
-
 /// What part `number` has left, or what the last has where there is no such part.
 ForwardWriter::Part ForwardWriter::loadPart(Value number, Value parts) {
   Value last = b.sub(parts, b.index(1)), place = b.min(number, last);
@@ -64,11 +47,16 @@ ForwardWriter::Part ForwardWriter::loadPart(Value number, Value parts) {
   return part;
 }
 
+/// What weights by the maxima `max` are multiplied by to be relative to the maxima `finite`.
+Value ForwardWriter::factorBetween(Value max, Value finite) {
+  Value distance = arith::SubFOp::create(builder, loc, max, finite);
+  Value exponent = arith::MulFOp::create(builder, loc, distance, constant(unit.factor));
+  return unit.power(builder, loc, exponent);
+}
+
 /// The sum of a part's weights, relative to the maxima `finite`.
 Value ForwardWriter::weightsOfPart(const Part &part, Value finite) {
-  Value distance = arith::SubFOp::create(builder, loc, part.max, finite);
-  Value exponent = arith::MulFOp::create(builder, loc, distance, constant(unit.factor));
-  return arith::MulFOp::create(builder, loc, unit.power(builder, loc, exponent), part.sum);
+  return arith::MulFOp::create(builder, loc, factorBetween(part.max, finite), part.sum);
 }
 
 /// Adds a part to sums that stand by the maxima `finite`.
@@ -84,30 +72,45 @@ ForwardWriter::State ForwardWriter::addPart(const Part &part, Value finite, Stat
   return state;
 }
 
+/// Adds parts to what others have left, as a step of the online softmax adds keys: rows go by the greatest of all
+/// maxima.
+ForwardWriter::State ForwardWriter::addParts(ArrayRef<Part> parts, State state) {
+  Value max = state.max;
+  for (const Part &part : parts)
+    max = arith::MaximumFOp::create(builder, loc, max, part.max);
+  Value finite = finiteMax(max), factor = factorBetween(state.max, finite);
+  state.max = max;
+  state.sum = arith::MulFOp::create(builder, loc, state.sum, factor);
+  if (state.out)
+    state.out = b.buildMap(state.out, factor, {}, builder.getF32Type(),
+                           [&](ValueRange x) -> Value { return arith::MulFOp::create(builder, loc, x[0], x[1]); });
+  for (const Part &part : parts)
+    state = addPart(part, finite, state);
+  return state;
+}
+
 void ForwardWriter::combineParts(ForwardOp op) {
   // Their maxima and weights are those of the first part.
   if (kernel.getSinks())
     sinkState();
-  Value parts = b.countParts(), max = greatestOfParts(parts);
-  Value finite = finiteMax(max);
+  Value parts = b.countParts();
+  const int64_t together = b.countPartsTogether();
   State initial;
+  initial.max = constant(-infinity);
   initial.sum = constant(0);
   if (valueOrNull())
     initial.out = b.splat(b.tileType(b.getColumns(), builder.getF32Type()), 0);
-  auto loop = scf::ForOp::create(builder, loc, b.index(0), parts, b.index(partsAtOnce), initial.values());
+  auto loop = scf::ForOp::create(builder, loc, b.index(0), parts, b.index(together), initial.values());
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToEnd(loop.getBody());
     SmallVector<Part> loaded;
-    for (int64_t n = 0; n < partsAtOnce; ++n)
+    for (int64_t n = 0; n < together; ++n)
       loaded.push_back(loadPart(b.add(loop.getInductionVar(), b.index(n)), parts));
-    State state = initial.with(loop.getRegionIterArgs());
-    for (const Part &part : loaded)
-      state = addPart(part, finite, state);
+    State state = addParts(loaded, initial.with(loop.getRegionIterArgs()));
     scf::YieldOp::create(builder, loc, state.values());
   }
   State state = initial.with(loop.getResults());
-  state.max = max;
   tile::SoftmaxEndOp end = finish(state);
   if (state.out)
     storeOutput(op, state, end);

@@ -16,6 +16,9 @@ using namespace attnc::attn;
 /// go, in which it could have read as many.
 static constexpr int64_t leastKeysOfPart = 256;
 
+/// Parts whose numbers and outputs are loaded together, so that one does not wait for the other.
+static constexpr int64_t mostPartsTogether = 8;
+
 int64_t TileParts::countPartColumns() { return llvm::alignTo(countOutputColumns(), 4) + 4; }
 
 AffineExpr TileParts::hasParts(AffineExpr tiles, AffineExpr keys) {
@@ -64,6 +67,11 @@ Value TileParts::countParts() {
   return max(min(ofBlocks, ofKeys), index(1));
 }
 
+int64_t TileParts::countPartsTogether() const {
+  int64_t splits = schedule.getSplits();
+  return splits > 0 ? std::min(splits, mostPartsTogether) : mostPartsTogether;
+}
+
 ColumnBounds TileParts::takePart(ColumnBounds bounds) {
   if (!part)
     return bounds;
@@ -92,17 +100,21 @@ Value TileParts::isOnlyPart() {
 Value TileParts::isPart() { return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, part, countParts()); }
 
 SmallVector<Value> TileParts::partIndices(Value ofPart, Value column) {
-  Value queries = lookup(kernel.getQuery()), heads = index(getHeads()), entry = ofPart, row = geometry.row0, stored;
+  Value queries = lookup(kernel.getQuery()), heads = index(getHeads()), row = geometry.row0, entry, rowsOfPart, stored;
+  Value headTiles = index(countHeadTiles()), headTile = arith::DivUIOp::create(builder, loc, geometry.head, heads);
   if (kernel.isPacked()) {
     stored = viewDim(queries, 0);
     row = add(geometry.query.base, row);
+    entry = headTile;
+    rowsOfPart = mul(headTiles, stored);
   } else {
     stored = geometry.query.stored;
-    entry = add(mul(ofPart, viewDim(queries, 0)), geometry.batch);
+    entry = add(mul(geometry.batch, headTiles), headTile);
+    rowsOfPart = mul(mul(viewDim(queries, 0), headTiles), stored);
   }
-  Value headTile = arith::DivUIOp::create(builder, loc, geometry.head, heads);
-  Value place = add(mul(entry, index(countHeadTiles())), headTile);
-  return {mul(add(mul(place, stored), row), heads), column};
+  // All but the part's number is the same in a loop over parts.
+  Value inPart = add(mul(entry, stored), row);
+  return {mul(add(mul(ofPart, rowsOfPart), inPart), heads), column};
 }
 
 Value TileParts::endOfPartRows(Value first) {

@@ -39,8 +39,9 @@ public:
   /// Stores such a number, and the rows' output, of as many columns as it has.
   void storePart(PartNumber number, mlir::Value rows);
   void storePart(mlir::Value tile);
-  /// How many parts there are.
+  /// How many parts there are, and how many at most the program that combines them had better load together.
   mlir::Value countParts();
+  int64_t countPartsTogether() const;
   /// In the program that combines parts, whose tiles have some columns of the output: what part `part` has left.
   mlir::Value loadPart(PartNumber number, mlir::Value part);
   mlir::Value loadPart(mlir::Value part);
