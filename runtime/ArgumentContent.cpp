@@ -106,12 +106,12 @@ Status checkPositions(const ArgSpec &arg, int64_t offset, Span<const int64_t> sy
     // The last query of a sequence stands at its last key, the first then as far below 0 as queries are more than keys.
     const int64_t below = rule.keys < 0 ? 0 : queries;
     const int64_t last = std::max<int64_t>(rule.keys < 0 ? queries : symbolSizes[rule.keys], 1) - 1;
-    const int64_t least = rule.least + below, most = rule.greatest - last;
+    const int64_t least = rule.min + below, most = rule.max - last;
     if (offset < least || offset > most)
       return argumentError(arg,
                            "an offset from " + std::to_string(least) + " to " + std::to_string(most) +
-                               ", which leaves positions from " + std::to_string(rule.least) + " to " +
-                               std::to_string(rule.greatest) + " [S2]",
+                               ", which leaves positions from " + std::to_string(rule.min) + " to " +
+                               std::to_string(rule.max) + " [S2]",
                            std::to_string(offset));
   }
   return {};

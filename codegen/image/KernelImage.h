@@ -76,7 +76,7 @@ struct PageRule {
 /// Where queries may stand that a scalar is added to the positions of.
 struct PositionRule {
   /// The least and the greatest position.
-  int64_t least = 0, greatest = 0;
+  int64_t min = 0, max = 0;
   /// Index in `KernelImage::symbols` of how many rows of queries there are.
   int queries = 0;
   /// Index of how many keys there are, where the last query stands at the last

@@ -203,8 +203,8 @@ void visitArg(Archive &archive, Arg &arg) {
     archive.optional(*limit, [](auto &a, auto &value) { a.real(value); });
   archive.boolean(arg.notNaN);
   archive.list(arg.positions, [](auto &a, auto &rule) {
-    a.integer(rule.least);
-    a.integer(rule.greatest);
+    a.integer(rule.min);
+    a.integer(rule.max);
     a.integer(rule.queries);
     a.integer(rule.keys);
   });

@@ -120,9 +120,8 @@ KernelAbi::KernelAbi(OpBuilder &builder, tile::ProgramOp program) {
     function.setArgAttr(number, NVVM::NVVMDialect::getGridConstantAttrName(), builder.getUnitAttr());
   };
   byValue(0, LLVM::LLVMArrayType::get(i64, slots), 8);
-  constexpr int64_t mapBytes = 128, mapAlignment = 64;
   for (size_t number = 0; number < maps.size(); ++number)
-    byValue(1 + number, LLVM::LLVMArrayType::get(builder.getI8Type(), mapBytes), mapAlignment);
+    byValue(1 + number, LLVM::LLVMArrayType::get(builder.getI8Type(), tensorMapBytes), tensorMapAlignment);
 
   builder.setInsertionPointToStart(function.addEntryBlock(builder));
   named(function.getArgument(0), "arguments");

@@ -23,6 +23,9 @@ using tile::warpgroupThreads;
 using tile::warpRows;
 using tile::warpsOfWarpgroup;
 
+/// Bytes of a CUtensorMap as a parameter, and what its address is a multiple of.
+constexpr int64_t tensorMapBytes = 128, tensorMapAlignment = 64;
+
 /// A tensor that the copy engine moves boxes of.
 struct TensorMap {
   unsigned argument; ///< of the program

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvrtc/CudaWriter.h"
+#include "codegen/nvptx/KernelAbi.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -11,9 +12,6 @@
 using namespace mlir;
 using namespace attnc;
 using namespace attnc::nvrtc;
-
-/// Bytes of what the copy engine is told of a tensor.
-static constexpr int64_t tensorMapBytes = 128;
 
 //===----------------------------------------------------------------------===//
 // Functions
@@ -27,7 +25,7 @@ static std::string getParameterType(LLVM::LLVMFuncOp function, unsigned number) 
                ? "u32 *"
                : getTypeName(function.getArgument(number).getType());
   auto array = cast<LLVM::LLVMArrayType>(held.getValue());
-  bool isMap = array.getElementType().isInteger(8) && array.getNumElements() == tensorMapBytes;
+  bool isMap = array.getElementType().isInteger(8) && array.getNumElements() == nvptx::tensorMapBytes;
   return isMap ? "TensorMap" : "Words<" + std::to_string(array.getNumElements()) + ">";
 }
 

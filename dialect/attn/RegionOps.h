@@ -63,7 +63,7 @@ struct FunctionFacts {
   float work = 0;
   Trend trend = Trend::Open;
   /// No result is below or above, whatever the operands are; NaN aside.
-  double least = -std::numeric_limits<double>::infinity(), greatest = std::numeric_limits<double>::infinity();
+  double min = -std::numeric_limits<double>::infinity(), max = std::numeric_limits<double>::infinity();
   Approximation approximation = Approximation::None;
   /// Multiple of the plain formulas' greatest error that results may be off by where scores have the function
   /// (docs/spec.md, "When is an answer right").

@@ -49,7 +49,7 @@ static ScoreRange propagate(Operation &op, ArrayRef<ScoreRange> operands) {
       })
       .Default([](Operation *op) {
         const FunctionFacts &facts = getFunctionFacts(op);
-        return ScoreRange{facts.least, facts.greatest};
+        return ScoreRange{facts.min, facts.max};
       });
 }
 

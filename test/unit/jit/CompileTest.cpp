@@ -137,7 +137,7 @@ TEST(Compile, LimitsAnArgumentByEachOfItsUses) {
   EXPECT_EQ(n.min, 0.0);
   EXPECT_FALSE(n.max) << "a window may be as wide as anything";
   ASSERT_EQ(n.positions.size(), 1U);
-  EXPECT_EQ(n.positions[0].greatest, (int64_t(1) << 31) - 1);
+  EXPECT_EQ(n.positions[0].max, (int64_t(1) << 31) - 1);
   EXPECT_EQ(image->symbols[static_cast<size_t>(n.positions[0].queries)], "Sq");
   EXPECT_EQ(image->symbols[static_cast<size_t>(n.positions[0].keys)], "Sk");
 }

@@ -43,8 +43,8 @@ TEST(FunctionFacts, HoldOfTheReferencesFunctions) {
         ASSERT_FALSE(std::isnan(y)) << "a function with a trend has a value at " << x;
       if (std::isnan(y))
         continue;
-      EXPECT_GE(y, row.facts.least - slack) << "at " << x;
-      EXPECT_LE(y, row.facts.greatest + slack) << "at " << x;
+      EXPECT_GE(y, row.facts.min - slack) << "at " << x;
+      EXPECT_LE(y, row.facts.max + slack) << "at " << x;
       rises |= y > last;
       falls |= y < last;
       last = y;

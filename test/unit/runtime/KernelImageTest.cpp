@@ -86,7 +86,7 @@ TEST(KernelImage, RoundTrips) {
   EXPECT_FALSE(read->args[3].min);
   EXPECT_TRUE(read->args[3].isIndex);
   ASSERT_EQ(read->args[3].positions.size(), 1u);
-  EXPECT_EQ(read->args[3].positions[0].greatest, 4096);
+  EXPECT_EQ(read->args[3].positions[0].max, 4096);
   EXPECT_EQ(read->args[4].role, ArgRole::Output);
   EXPECT_EQ(read->args[6].dims[1].unit, 16);
   ASSERT_EQ(read->args[6].pages.size(), 2u);
