@@ -12,11 +12,14 @@
 using namespace mlir;
 using namespace attnc::attn;
 
-SetVector<Operation *> attnc::attn::getOperationsOfPairs(Region &score) {
+SetVector<Operation *> attnc::attn::getOperationsOfPairs(Region &region) {
   SetVector<Operation *> found;
-  if (!score.empty())
-    for (unsigned argument : {0U, 4U})
-      getForwardSlice(score.getArgument(argument), &found);
+  if (region.empty())
+    return found;
+  constexpr size_t coordinates = 4;
+  for (BlockArgument ofPair : region.getArguments().drop_back(coordinates))
+    getForwardSlice(ofPair, &found);
+  getForwardSlice(region.getArguments().back(), &found);
   return found;
 }
 

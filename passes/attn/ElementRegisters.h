@@ -20,9 +20,9 @@ bool hasSlope(BackwardOp op);
 /// shared memory.
 double getElementRegisters(KernelOpInterface kernel, RegisterCostsAttr costs, bool isStaged = false);
 
-/// The operations of the region `score` that are computed for every pair: those of the logit or the key's position.
-/// What depends on the head or the query alone moves out of the loop over keys.
-llvm::SetVector<mlir::Operation *> getOperationsOfPairs(mlir::Region &score);
+/// The operations of `region`, a score or its derivative, that are computed for every pair: those of the logit, of its
+/// gradient, or of the key's position. What depends on the head or the query alone moves out of the loop over keys.
+llvm::SetVector<mlir::Operation *> getOperationsOfPairs(mlir::Region &region);
 
 /// Divisions that each element takes in the regions of `kernel`, but for reciprocals.
 int64_t countDivisions(KernelOpInterface kernel);

@@ -227,9 +227,11 @@ void ScoreDerivative::visitPair(Operation *op, Value gradient) {
           add(fma.getC(), gradient);
       })
       .Case([&](arith::DivFOp) {
-        add(a, scale(gradient, f.div(one, z)));
+        // GPUs compute reciprocals in an instruction, and other quotients in a call.
+        Value reciprocal = f.div(one, z);
+        add(a, scale(gradient, reciprocal));
         if (active.contains(b))
-          add(b, scale(gradient, f.neg(f.div(y, z))));
+          add(b, scale(gradient, f.neg(f.mul(y, reciprocal))));
       })
       .Case([&](arith::RemFOp) {
         add(a, gradient);

@@ -7,15 +7,31 @@
 #include "dialect/attn/AttnOps.h"
 #include "dialect/attn/RegionOps.h"
 #include "passes/attn/ElementRegisters.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/Format.h"
 
 using namespace attnc;
 using namespace attnc::explain;
 
-/// Functions of the score region, each about as much work as an exponential, that are computed for every pair.
-static int64_t countFunctions(mlir::Region &score) {
-  return llvm::count_if(attn::getOperationsOfPairs(score),
-                        [](mlir::Operation *op) { return attn::getFunctionFacts(op).work >= 1; });
+/// Functions in regions of `kernel`, each about as much work as an exponential, that are computed for every pair. A
+/// derivative writes those down again that the score has: of each kind, the region with more of them counts.
+static int64_t countFunctions(attn::KernelOpInterface kernel) {
+  llvm::SmallVector<mlir::Region *> regions{&kernel.getScore()};
+  if (auto backward = mlir::dyn_cast<attn::BackwardOp>(kernel.getOperation()))
+    regions.push_back(&backward.getDerivative());
+  llvm::MapVector<mlir::OperationName, int64_t> most;
+  for (mlir::Region *region : regions) {
+    llvm::MapVector<mlir::OperationName, int64_t> counts;
+    for (mlir::Operation *op : attn::getOperationsOfPairs(*region))
+      if (attn::getFunctionFacts(op).work >= 1)
+        ++counts[op->getName()];
+    for (auto [name, count] : counts)
+      most[name] = std::max(most[name], count);
+  }
+  int64_t all = 0;
+  for (auto [name, count] : most)
+    all += count;
+  return all;
 }
 
 Work explain::countWork(const attn::KernelFunction &kernel, const jit::Shapes &shapes, llvm::ArrayRef<MaskWork> masks) {
@@ -29,7 +45,7 @@ Work explain::countWork(const attn::KernelFunction &kernel, const jit::Shapes &s
     if (mlir::isa<attn::BackwardOp>(interface.getOperation()))
       dims += dims + headDim;
     work.flops += 2 * dims * mask.keptPairs;
-    work.exponentials += static_cast<double>(1 + countFunctions(interface.getScore())) * mask.keptPairs;
+    work.exponentials += static_cast<double>(1 + countFunctions(interface)) * mask.keptPairs;
   }
   for (const auto *list : {&kernel.inputs, &kernel.outputs})
     for (const attn::KernelArgument &argument : *list) {

@@ -13,7 +13,7 @@ import random
 import numpy as np
 
 from arrays import ArrayGenerator
-from reference import Arrays, Evaluator, Grid, key_rows
+from regions import Arrays, Evaluator, Grid, key_rows
 from scalars import Precision, is_float, round_to, width_of, wrap
 from spec import Kernel, Load, Op, Region, Spec, shape_of, tensor_type
 

@@ -11,7 +11,8 @@ from arrays import ArrayGenerator
 from builder import Builder, Captured, Rejected
 from gradients import Saved, is_differentiable, is_well_conditioned, learnable, run_spec_backward, saved_inputs
 from masks import random_mask
-from reference import Arrays, compute_logits, make_grid, run_kernel, run_spec
+from reference import compute_logits, run_kernel, run_spec
+from regions import Arrays, make_grid
 from scalars import Precision, round_to
 from schedules import Problem, machine_of, random_schedules
 from scores import multiply_learned, random_score, read_learned, saturate

@@ -13,9 +13,10 @@ import numpy as np
 
 from arrays import ArrayGenerator
 from reference import (
-    SEQUENTIAL, Arrays, Evaluator, Grid, compute_keep, compute_logits, dropout_factors, gather, make_grid, multiply_in_turn,
-    power_of_machine, rounding_of, run_kernel, scalar, seed_words,
+    SEQUENTIAL, compute_keep, compute_logits, dropout_factors, gather, multiply_in_turn, power_of_machine, rounding_of,
+    run_kernel, seed_words,
 )
+from regions import Arrays, Evaluator, Grid, make_grid, scalar
 from scalars import FLOAT_BINARY, FLOAT_UNARY, Precision, is_float, round_to
 from spec import Kernel, Load, Op, Spec, element_type, reads_captured, shape_of
 

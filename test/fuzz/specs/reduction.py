@@ -14,7 +14,8 @@ import numpy as np
 
 from builder import STEPS
 from generate import Case
-from reference import Evaluator, compute_logits, make_grid, run_spec
+from reference import compute_logits, run_spec
+from regions import Evaluator, make_grid
 from scalars import Precision, is_float
 from schedules import Schedule
 from spec import Kernel, Op, Spec, shape_of, tensor_type

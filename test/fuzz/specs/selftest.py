@@ -18,7 +18,8 @@ from builder import Builder
 from generate import LAYOUTS, SMALL, Case, generate, with_schedules
 from gradients import names_of
 from reduction import reduce
-from reference import make_grid, multiply_by_tensor_cores, run_kernel, run_spec
+from reference import multiply_by_tensor_cores, run_kernel, run_spec
+from regions import make_grid
 from runner import BASELINES, GPU_BASELINES, Runner, is_as_plain
 from scalars import Precision, cut_to_tf32, multiply_add, multiply_to_tf32, round_to, round_to_tf32
 from spec import parse

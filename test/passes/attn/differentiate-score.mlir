@@ -102,6 +102,10 @@ func.func @choices(%q: tensor<?x?x4x16xf32>, %k: tensor<?x?x4x16xf32>, %v: tenso
 // CHECK: derivative (%[[DS:[a-z0-9_]+]], %[[S:[a-z0-9_]+]], %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}) {
 // CHECK-NEXT: %[[N:[a-z0-9_]+]] = arith.negf %[[S]] : f32
 // CHECK-NEXT: %[[E:[a-z0-9_]+]] = math.exp %[[N]] : f32
+// CHECK-NEXT: %[[T:[a-z0-9_]+]] = arith.addf %[[E]], %[[ONE:.*]] : f32
+// CHECK-NEXT: %[[X:[a-z0-9_]+]] = arith.divf %[[ONE]], %[[T]] : f32
+// One reciprocal serves the quotient and its derivative.
+// CHECK-NOT: arith.divf
 // CHECK: %[[D:[a-z0-9_]+]] = arith.mulf %[[DS]], %{{.*}} : f32
 // CHECK-NEXT: %[[DE:[a-z0-9_]+]] = arith.mulf %[[D]], %[[E]] : f32
 // CHECK-NEXT: %[[NONE:[a-z0-9_]+]] = arith.cmpf oeq, %[[D]], %[[ZERO:.*]] : f32
