@@ -42,7 +42,7 @@ def check_paths(root, page, text):
 
 def check_glossary(root):
     pages = "".join(read(path) for path in glob.glob(os.path.join(root, "docs/dialects/*.md")))
-    passes = "".join(read(path) for path in glob.glob(os.path.join(root, "passes/*/Passes.td")))
+    passes = "".join(read(path) for path in glob.glob(os.path.join(root, "passes/*/*Passes.td")))
     for row in re.findall(r"^\|.*\|$", read(root, "docs/glossary.md"), flags=re.M):
         for name in re.findall(r"`([^`]+)`", row.rsplit("|", 2)[1]):
             if re.fullmatch(r"(attn|tile)-[\w-]+", name):
