@@ -81,7 +81,7 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 ScheduleAttr ScheduleAttr::getCombining() const {
   // Columns of the output that a tile has: few on a GPU, where more blocks then share what there is to wait for.
-  constexpr int64_t mostColumns = 8;
+  constexpr int64_t mostColumns = 16;
   PipelineAttr pipeline = getPipeline();
   int64_t columns = pipeline ? std::min(getKeyTile(), mostColumns) : getKeyTile();
   if (pipeline) {
