@@ -17,8 +17,11 @@ using namespace attnc::attn;
 /// Numbers of f32 in rising order: both signs of many sizes, small steps around 0 and the ends.
 static std::vector<double> makeArguments() {
   std::vector<double> numbers = {0};
-  for (double size = 0x1p-140; size < 0x1p127; size *= 1.37)
+  // From 2^-140 to 2^126.6.
+  for (int step = 0; step < 588; ++step) {
+    double size = 0x1p-140 * std::pow(1.37, step);
     numbers.insert(numbers.end(), {size, -size});
+  }
   for (int step = -4000; step <= 4000; ++step)
     numbers.push_back(step / 128.0);
   std::sort(numbers.begin(), numbers.end());
