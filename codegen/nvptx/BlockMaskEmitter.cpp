@@ -319,9 +319,7 @@ void BlockMaskEmitter::setUp() {
   auto generic = [&](Value address) -> Value {
     return LLVM::AddrSpaceCastOp::create(ptx.b, ptx.loc, pointer, address);
   };
-  Type sharedPointer = LLVM::LLVMPointerType::get(ptx.b.getContext(), sharedSpace);
-  Value after = ptx.add(base, tile::blockMaskMinMaxBytes);
-  Value shared = generic(LLVM::IntToPtrOp::create(ptx.b, ptx.loc, sharedPointer, after));
+  Value shared = generic(ptx.sharedPointer(ptx.add(base, tile::blockMaskMinMaxBytes)));
   Value global = generic(element(row, ptx.add(places, tile::BlockMaskOp::numCounts + 1)));
   bits = ptx.select(ptx.less(ptx.i32(tile::blockMaskSteps), steps), global, shared);
 }

@@ -37,6 +37,10 @@ Value Ptx::widen(Value x) {
   return x.getType().isInteger(64) ? x : arith::ExtSIOp::create(b, loc, b.getI64Type(), x).getResult();
 }
 
+Value Ptx::sharedPointer(Value address) {
+  return LLVM::IntToPtrOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext(), sharedSpace), address);
+}
+
 Value Ptx::shift(Value address, Type unit, LLVM::GEPArg by) {
   return LLVM::GEPOp::create(b, loc, address.getType(), unit, address, ArrayRef{by});
 }

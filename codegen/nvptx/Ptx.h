@@ -52,6 +52,8 @@ public:
   mlir::Value select(mlir::Value condition, mlir::Value x, mlir::Value y);
   /// Sign-extends to 64 bits.
   mlir::Value widen(mlir::Value x);
+  /// A pointer to shared memory, of a 32-bit address.
+  mlir::Value sharedPointer(mlir::Value address);
   /// The address `by` elements of type `unit` after `address`.
   mlir::Value shift(mlir::Value address, mlir::Type unit, mlir::LLVM::GEPArg by);
 

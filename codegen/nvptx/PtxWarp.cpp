@@ -41,9 +41,9 @@ static SmallVector<Value> loadWords(Ptx &ptx, StringRef name, StringRef text, Va
 //===----------------------------------------------------------------------===//
 
 void Ptx::copyPiece(Value shared, int64_t offset, Value global, Value bytes) {
-  Value place = LLVM::IntToPtrOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext(), sharedSpace), shared);
+  Value place = sharedPointer(shared);
   if (offset)
-    place = LLVM::GEPOp::create(b, loc, place.getType(), b.getI8Type(), place, LLVM::GEPArg(offset));
+    place = shift(place, b.getI8Type(), offset);
   NVVM::CpAsyncOp::create(b, loc, place, global, /*size=*/16, NVVM::LoadCacheModifierKind::CG, bytes);
 }
 

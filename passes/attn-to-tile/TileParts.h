@@ -39,7 +39,7 @@ public:
   /// Stores such a number, and the rows' output, of as many columns as it has.
   void storePart(PartNumber number, mlir::Value rows);
   void storePart(mlir::Value tile);
-  /// How many parts there are, and how many at most the program that combines them had better load together.
+  /// How many parts there are, and how many of them the program that combines them loads together.
   mlir::Value countParts();
   int64_t countPartsTogether() const;
   /// In the program that combines parts, whose tiles have some columns of the output: what part `part` has left.

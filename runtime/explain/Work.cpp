@@ -7,7 +7,8 @@
 #include "dialect/attn/AttnOps.h"
 #include "dialect/attn/RegionOps.h"
 #include "passes/attn/ElementRegisters.h"
-#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 
 using namespace attnc;
@@ -16,22 +17,18 @@ using namespace attnc::explain;
 /// Functions in regions of `kernel`, each about as much work as an exponential, that are computed for every pair. A
 /// derivative writes those down again that the score has: of each kind, the region with more of them counts.
 static int64_t countFunctions(attn::KernelOpInterface kernel) {
-  llvm::SmallVector<mlir::Region *> regions{&kernel.getScore()};
-  if (auto backward = mlir::dyn_cast<attn::BackwardOp>(kernel.getOperation()))
-    regions.push_back(&backward.getDerivative());
-  llvm::MapVector<mlir::OperationName, int64_t> most;
-  for (mlir::Region *region : regions) {
-    llvm::MapVector<mlir::OperationName, int64_t> counts;
+  llvm::SmallDenseMap<mlir::OperationName, int64_t> most;
+  for (mlir::Region *region : {&kernel.getScore(), kernel.getDerivativeOrNull()}) {
+    if (!region)
+      continue;
+    llvm::SmallDenseMap<mlir::OperationName, int64_t> counts;
     for (mlir::Operation *op : attn::getOperationsOfPairs(*region))
       if (attn::getFunctionFacts(op).work >= 1)
         ++counts[op->getName()];
     for (auto [name, count] : counts)
       most[name] = std::max(most[name], count);
   }
-  int64_t all = 0;
-  for (auto [name, count] : most)
-    all += count;
-  return all;
+  return llvm::sum_of(llvm::make_second_range(most), int64_t(0));
 }
 
 Work explain::countWork(const attn::KernelFunction &kernel, const jit::Shapes &shapes, llvm::ArrayRef<MaskWork> masks) {

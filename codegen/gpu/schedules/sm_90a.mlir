@@ -27,7 +27,7 @@ attn.schedule_table <
                pipeline = #attn.roles<consumers = 3, stages = 2, query_stages = 2, producer_registers = 32,
                            consumer_registers = 160, rescaling = on_overflow, ping_pong = true, by_row = true,
                            epilogue = staged, dynamic = true>>>,
-  // Short rows wait for memory: more of them is on its way in four stages.
+  // Short sequences wait for memory, and four stages have more of it under way.
   <kernels = <kinds = [plain], max_dim = 64>,
    schedule = <query_tile = 128, key_tile = 128, panel = 64, when = <queries = to 1024>,
                pipeline = #attn.roles<consumers = 2, stages = 4, query_stages = 2, producer_registers = 24,

@@ -1,5 +1,5 @@
-// Consumers that hold their rows of values in registers take whole steps of sixteen columns, also where the last one has
-// but eight: two loads for 24 columns of values, beside four for 64 of keys.
+// Consumers that hold their rows of values in registers take whole steps of sixteen columns, even where the last one has
+// only eight: two loads for 24 columns of values, and four for 64 of keys.
 //
 // RUN: attnc compile %s --backward --target nvptx:sm_90a --emit ptx | FileCheck %s
 
