@@ -33,6 +33,12 @@ constexpr int64_t mostColumnsOfSums = 256;
 /// the warpgroups' columns are no whole panels. Columns of a step: consumers share them.
 constexpr int64_t minDimOfAll = 64, maxDimOfAll = 128, columnsOfAll = 64;
 
+/// The largest of which one program by warps does, of powers of two: warps have a power of two of a panel's pieces.
+constexpr int64_t maxDimOfAllByWarps = 256;
+
+/// Tiles that warps share: a buffer is written while others still read the one before, or weights and gradients.
+constexpr int64_t sharedTilesOfWarps = 2;
+
 /// Tiles and sums of the programs of one backward.
 class GradientTiles {
 public:
@@ -47,8 +53,8 @@ public:
   ScheduleAttr splitFloats(ScheduleAttr schedule);
   /// The gradients of keys and values, in one program or in one each.
   SmallVector<Program> findKeyPrograms();
-  /// Whether one program, by roles, may compute the gradients of queries, keys and values.
-  bool suitsOneProgram();
+  /// Whether one program may compute the gradients of queries, keys and values: by roles, or by warps.
+  bool suitsOneProgram(Staging staging);
   /// Whether a block mask may list its steps, where data decides about them: the heads of a group have the same.
   bool mayListSteps();
   /// Whether registers hold what a step of that takes. It has no shorter steps, as others have.
@@ -118,7 +124,9 @@ int64_t GradientTiles::countSharedBytes(ScheduleAttr schedule) {
   };
   // Gradients of logits that consumers share, and what a step adds to those of queries.
   int64_t shared = 0;
-  if (schedule.getProgram() == Program::Dqdkdv)
+  if (schedule.getProgram() == Program::Dqdkdv && pipeline.getStaging() == Staging::CpAsync)
+    shared = sharedTilesOfWarps * schedule.getRows() * getSharedRowBytes(op, schedule.getColumns());
+  else if (schedule.getProgram() == Program::Dqdkdv)
     shared = std::min<int64_t>(all, 2) * schedule.getRows() * getSharedRowBytes(op, schedule.getColumns()) +
              schedule.getColumns() * keyDim() * static_cast<int64_t>(sizeof(float));
   int64_t parts =
@@ -136,17 +144,19 @@ int64_t GradientTiles::countSharedBytes(ScheduleAttr schedule) {
 /// Sums, logits and their gradients, logits once more where derivatives are taken there and not as a slope that weights
 /// are multiplied by, weights, twice where products read those of the step before, and of steps of queries a statistic
 /// of each column, of which a thread has a quarter. Gradients of queries that come first take what consumers share of
-/// them, and both statistics are read ahead of them.
+/// them, and both statistics are read ahead of them. Warpgroups that have the same rows have some of the columns each.
 bool GradientTiles::fitsRegisters(EntryAttr entry, Program program, TileStep step, int64_t captureStages) {
-  PipelineAttr pipeline = entry.getSchedule().getPipeline();
-  const int64_t panel = entry.getSchedule().getPanel();
-  if (countDivisions(op) * step.columns * panel / warpgroupThreads > mostDivisions)
+  ScheduleAttr schedule = entry.getSchedule();
+  PipelineAttr pipeline = schedule.getPipeline();
+  const int64_t rows = schedule.getRows(), consumers = pipeline.getConsumers();
+  if (countDivisions(op) * step.columns * rows / (warpgroupThreads * consumers) > mostDivisions)
     return false;
   RegisterCostsAttr costs = (pipeline.getStaging() == Staging::Tma ? byRoles : byWarps).getCosts();
   auto count = static_cast<double>(step.columns);
   double sums = static_cast<double>(countSumColumns(program)) / 2, logits = program == Program::Dv ? count / 2 : count;
   double weights = pipeline.getOverlap() == Overlap::SumsLate ? count / 2 : count / 4;
-  double statistics = tilesKeys(program) ? count / 4 : 0;
+  auto parts = static_cast<double>(consumers * schedule.getPanel()) / static_cast<double>(rows);
+  double statistics = tilesKeys(program) ? count / 4 / parts : 0;
   if (pipeline.getOverlap() == Overlap::QueriesFirst)
     statistics += (count + static_cast<double>(keyDim())) / 4;
   if (program != Program::Dv && !op.getDerivative().empty() && !hasSlope(op))
@@ -156,9 +166,10 @@ bool GradientTiles::fitsRegisters(EntryAttr entry, Program program, TileStep ste
   if (KernelOpInterface(op).hasDropout() && !op.getDerivative().empty())
     logits += count / 4;
   // Keys and values, of 16 bits, as left operands.
-  double rows = pipeline.getRowsInRegisters() ? static_cast<double>(keyDim() + valueDim()) / 4 : 0;
-  double ofRows = sums + rows + logits + weights + getElementRegisters(op, costs, captureStages > 0) * count / 2;
-  return static_cast<double>(panel) / warpgroupRows * ofRows + statistics <= static_cast<double>(entry.getRegisters());
+  double operands = pipeline.getRowsInRegisters() ? static_cast<double>(keyDim() + valueDim()) / 4 : 0;
+  double ofRows = sums + operands + logits + weights + getElementRegisters(op, costs, captureStages > 0) * count / 2;
+  auto share = static_cast<double>(rows) / static_cast<double>(warpgroupRows * consumers);
+  return share * ofRows + statistics <= static_cast<double>(entry.getRegisters());
 }
 
 ScheduleAttr GradientTiles::getRoles(EntryAttr entry, Program program, TileStep step, int64_t captureStages) {
@@ -225,10 +236,10 @@ SmallVector<ScheduleAttr> GradientTiles::selectRoles(Program program) {
 /// What all programs take of shared memory is that of the one that takes the most. Where warps have 16 rows each,
 /// several blocks share a multiprocessor if they can, and registers hold the steps of the table.
 bool GradientTiles::fitsWarps(EntryAttr entry, Program program, TileStep step) {
-  bool isWide = entry.getSchedule().getPanel() > warpgroupRows;
+  bool isAlone = entry.getSchedule().getPanel() > warpgroupRows || program == Program::Dqdkdv;
   if (entry.getRegisters() != unlimited && !fitsRegisters(entry, program, step, /*captureStages=*/0))
     return false;
-  ScheduleAttr counted = entry.getSchedule(isWide ? program : Program::Dkdv, step);
+  ScheduleAttr counted = entry.getSchedule(isAlone ? program : Program::Dkdv, step);
   return entry.getBlocks() * (countSharedBytes(counted) + barrierBytes) <= target.getSharedBytes();
 }
 
@@ -275,9 +286,18 @@ bool GradientTiles::mayListSteps() {
   return haveSame && !kernel.isPacked() && needsBlockMask(kernel, Coordinate::Query);
 }
 
-bool GradientTiles::suitsOneProgram() {
-  return mayAddUpQueries(op, mayListSteps()) && (keyDim() == minDimOfAll || keyDim() == maxDimOfAll) &&
-         valueDim() <= maxDimOfAll;
+bool GradientTiles::suitsOneProgram(Staging staging) {
+  if (staging == Staging::Tma)
+    return mayAddUpQueries(op, mayListSteps()) && (keyDim() == minDimOfAll || keyDim() == maxDimOfAll) &&
+           valueDim() <= maxDimOfAll;
+  auto isDealt = [](int64_t dim) {
+    return llvm::isPowerOf2_64(dim) && dim >= minDimOfAll && dim <= maxDimOfAllByWarps;
+  };
+  bool hasNarrowTiles = cast<RankedTensorType>(op.getQuery().getType()).getElementTypeBitWidth() == 16;
+  // Sums of a key's row would be those of some columns.
+  bool hasKeySums = !getCapturedGradients(op, {CapturedForm::KeySums}).empty();
+  return mayAddUpQueries(op, /*listsSteps=*/false) && hasNarrowTiles && isDealt(keyDim()) && isDealt(valueDim()) &&
+         !hasKeySums;
 }
 
 bool GradientTiles::fitsOneProgram() {
@@ -319,7 +339,7 @@ SmallVector<ScheduleAttr> attnc::gpu::selectBackwardSchedules(BackwardOp op, Gpu
     llvm::append_range(schedules, ofProgram);
   };
   if (usesWarpgroups(op, target)) {
-    if (tiles.suitsOneProgram() && tiles.fitsOneProgram()) {
+    if (tiles.suitsOneProgram(Staging::Tma) && tiles.fitsOneProgram()) {
       add(tiles.selectWarps(Program::Delta));
       add(tiles.selectRoles(Program::Dqdkdv));
       add(tiles.selectWarps(Program::ConvertDq));
@@ -331,10 +351,20 @@ SmallVector<ScheduleAttr> attnc::gpu::selectBackwardSchedules(BackwardOp op, Gpu
   }
   // Where no table knows of roles, warps serve as well.
   if (schedules.empty() || !hasAll) {
-    SmallVector<Program> programs = {Program::Dq};
-    llvm::append_range(programs, tiles.findKeyPrograms());
     schedules.clear();
     hasAll = true;
+    SmallVector<ScheduleAttr> ofAll;
+    if (tiles.suitsOneProgram(Staging::CpAsync))
+      ofAll = tiles.selectWarps(Program::Dqdkdv);
+    SmallVector<Program> programs;
+    if (ofAll.empty()) {
+      programs.push_back(Program::Dq);
+      llvm::append_range(programs, tiles.findKeyPrograms());
+    } else {
+      add(tiles.selectWarps(Program::Delta));
+      add(ofAll);
+      add(tiles.selectWarps(Program::ConvertDq));
+    }
     for (Program program : programs) {
       SmallVector<ScheduleAttr> ofProgram = tiles.selectWarps(program);
       for (ScheduleAttr &schedule : ofProgram)
@@ -351,17 +381,42 @@ SmallVector<ScheduleAttr> attnc::gpu::selectBackwardSchedules(BackwardOp op, Gpu
   return hasAll ? schedules : SmallVector<ScheduleAttr>();
 }
 
+/// Checks what the program of all three gradients adds, where warps compute it.
+static LogicalResult checkOneProgramByWarps(BackwardOp op, ScheduleAttr schedule, GradientTiles &tiles) {
+  PipelineAttr pipeline = schedule.getPipeline();
+  if (!tiles.suitsOneProgram(Staging::CpAsync))
+    return op.emitError()
+           << "expected programs dq and dkdv: dqdkdv by #attn.warps is for padded sequences of 16 bits with "
+           << "head dims of 64, 128 and 256, without gradients that rows sum for captured tensors, without "
+           << "a score or f16 where data decides about tiles, and not for " << deterministicAttrName;
+  const int64_t panel = schedule.getPanel(), consumers = pipeline.getConsumers(), rows = schedule.getRows();
+  bool sharesRows = consumers > 1 && rows == panel, hasOwnRows = panel == warpgroupRows && rows == panel * consumers;
+  if (schedule.getColumns() != columnsOfAll || consumers > 2 || !mayHavePanel(pipeline, panel) ||
+      (!sharesRows && !hasOwnRows))
+    return op.emitError() << "expected steps of " << columnsOfAll
+                          << " queries for program dqdkdv by #attn.warps, one or two "
+                          << "consumers, and tiles of panels of " << warpgroupRows
+                          << " rows for each of them, or of one panel "
+                          << "for both, got " << schedule.getColumns() << ", " << consumers << ", " << rows
+                          << " rows and panels of " << panel;
+  if (sharesRows && pipeline.getRowsInRegisters())
+    return op.emitError("expected rows_in_registers where each warpgroup has rows of its own");
+  return success();
+}
+
 /// Checks what the program of all three gradients adds.
 static LogicalResult checkOneProgram(BackwardOp op, ScheduleAttr schedule, GradientTiles &tiles) {
   PipelineAttr pipeline = schedule.getPipeline();
-  if (!tiles.suitsOneProgram())
+  if (pipeline.getStaging() == Staging::CpAsync)
+    return checkOneProgramByWarps(op, schedule, tiles);
+  if (!tiles.suitsOneProgram(Staging::Tma))
     return op.emitError()
            << "expected programs dq and dkdv: dqdkdv is for padded sequences with head dims of " << minDimOfAll
            << " or " << maxDimOfAll << ", values of at most " << maxDimOfAll
            << ", without gradients that rows of queries sum for captured tensors, without a score or f16 "
            << "where data decides about tiles, and not for " << deterministicAttrName;
   bool mayHaveLogitsAhead = pipeline.getReducerRegisters() > 0 && pipeline.getOverlap() == Overlap::LogitsAhead;
-  if (pipeline.getStaging() != Staging::Tma || pipeline.getQueryStages() == 0 ||
+  if (pipeline.getQueryStages() == 0 ||
       (!mayHaveLogitsAhead &&
        !llvm::is_contained({Overlap::InStep, Overlap::ScoresAhead, Overlap::QueriesFirst}, pipeline.getOverlap())))
     return op.emitError("expected #attn.roles, query_stages of 1 or more and overlap = in_step, scores_ahead, "
@@ -404,13 +459,14 @@ LogicalResult attnc::gpu::checkBackwardSchedule(BackwardOp op, ScheduleAttr sche
   if (pipeline.getBlockMask() && (schedule.getProgram() != Program::Dqdkdv || !tiles.mayListSteps()))
     return op.emitError("expected block_mask for program dqdkdv alone, where data decides about the steps of padded "
                         "sequences, and heads that share keys have the same");
-  if (!mayHavePanel(pipeline, schedule.getPanel()) ||
-      schedule.getRows() != schedule.getPanel() * pipeline.getConsumers() ||
-      (!hasRoles && pipeline.getConsumers() != 1))
+  bool isOfWarpsAndAll = !hasRoles && schedule.getProgram() == Program::Dqdkdv;
+  if (!isOfWarpsAndAll && (!mayHavePanel(pipeline, schedule.getPanel()) ||
+                           schedule.getRows() != schedule.getPanel() * pipeline.getConsumers() ||
+                           (!hasRoles && pipeline.getConsumers() != 1)))
     return op.emitError() << "expected tiles of consumers * panel rows for gradients, one consumer without roles, and "
                           << "panels of " << warpgroupRows << ", or " << wideRows << " with #attn.warps, got "
                           << schedule.getRows() << ", " << pipeline.getConsumers() << " and " << schedule.getPanel();
-  if (schedule.getPanel() != warpgroupRows && !isOfProducts(schedule.getProgram()))
+  if (!isOfWarpsAndAll && schedule.getPanel() != warpgroupRows && !isOfProducts(schedule.getProgram()))
     return op.emitError() << "expected panels of " << warpgroupRows << " rows for program "
                           << stringifyProgram(schedule.getProgram()) << ", got " << schedule.getPanel();
   if (schedule.getColumns() % 16 != 0 || schedule.getColumns() > 128)
@@ -425,6 +481,9 @@ LogicalResult attnc::gpu::checkBackwardSchedule(BackwardOp op, ScheduleAttr sche
         "expected capture_stages without block_mask, and where scores read tiles of 16 bits by query and key");
   if (schedule.stagesCaptures() && failed(checkBackwardSchedule(op, schedule.getWithoutBoxes(), target)))
     return failure();
+  if (!hasRoles && pipeline.getRowsInRegisters() && !isOfWarpsAndAll)
+    return op.emitError() << "expected rows_in_registers for program dqdkdv alone, got it for "
+                          << stringifyProgram(schedule.getProgram());
   if (pipeline.getSplitFloats() && !(multipliesParts(op) && isOfProducts(schedule.getProgram())))
     return op.emitError("expected split_floats for exact f32 alone, in programs dq, dkdv, dk and dv");
   int64_t bytes = tiles.countSharedBytes(schedule) + barrierBytes;

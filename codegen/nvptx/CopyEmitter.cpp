@@ -300,6 +300,29 @@ void CopyEmitter::emit(tile::GetOp get) {
       SharedTile{takeStage(state, state.got), {}, get.getShared().getType().getTile()};
 }
 
+/// Each thread writes the pairs of elements that it holds. Those that the lanes of a warp write at a time lie in eight
+/// rows, whose permutation gives each its banks.
+void CopyEmitter::emit(tile::ShareOp share) {
+  Ptx &ptx = context.ptx;
+  State &state = states.find(share.getRing())->second;
+  auto type = cast<VectorType>(share.getValue().getType());
+  constexpr int64_t rowBytes = tile::SharedLayout::rowBytes, pairElements = 2;
+  tile::SharedLayout layout(type);
+  SmallVector<Value> words = context.packedWords(share.getValue());
+  Value row = context.place.row, inRow = ptx.mul(context.place.column, pieceBytes / columnsOfGroup);
+  Value permutation = ptx.shiftLeft(ptx.bitAnd(row, panelPieces - 1), llvm::Log2_64(pieceBytes));
+  Value start = ptx.add(ptx.add(takeStage(state, state.put), ptx.mul(row, rowBytes)), ptx.add(permutation, inRow));
+  start = context.moveToColumn(start, layout, context.findPart(type).second);
+  for (auto [number, word] : llvm::enumerate(words)) {
+    auto element = static_cast<int64_t>(number) * pairElements;
+    int64_t column = context.columnOf(element), inPanel = column % layout.panelColumns;
+    Value moved = ptx.bitXor(start, ptx.i32(inPanel / columnsOfGroup * pieceBytes));
+    ptx.storeShared(moved, word,
+                    column / layout.panelColumns * layout.panelBytes() +
+                        rowOf(context.threadRowOf(element)) * rowBytes);
+  }
+}
+
 /// Writes one piece of each part: eight elements, which are two pieces of f32.
 void CopyEmitter::splitPiece(const SharedTile &source, Value parts, Value row, Value piece) {
   Ptx &ptx = context.ptx;

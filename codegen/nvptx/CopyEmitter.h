@@ -23,6 +23,7 @@ public:
   void emit(tile::PutOp put);
   void emit(tile::GetOp get);
   void emit(tile::SplitOp split);
+  void emit(tile::ShareOp share);
   void emit(tile::SyncOp sync);
 
 private:

@@ -33,7 +33,7 @@ void ElementBody::start(int64_t group, ValueRange tileOperands, ValueRange rows,
     coordinate(i, context.place.row, rowOf(threadRow), 0);
   else
     coordinate(i, context.stepsOf(ptx.add(context.place.row, rowOf(threadRow)), group), 0, 0);
-  coordinate(j, context.place.column, 0, 1);
+  coordinate(j, context.findColumn(cast<VectorType>(body.getParentOp()->getResult(0).getType())), 0, 1);
   for (Operation &inner : body.without_terminator())
     computeRow(inner);
 }

@@ -160,6 +160,38 @@ Value EmitContext::unshifted(Value tile, int64_t element) {
   return type == bits.getType() ? bits : arith::BitcastOp::create(ptx.b, ptx.loc, type, bits).getResult();
 }
 
+int64_t EmitContext::countParts(VectorType type) const {
+  if (pipeline.getStaging() != attn::Staging::CpAsync)
+    return 1;
+  int64_t rows = tile::isColumnVector(type) ? programRows : type.getDimSize(0);
+  return std::max<int64_t>(pipeline.getConsumers() * warpgroupRows / rows, 1);
+}
+
+std::pair<Value, Value> EmitContext::findPart(VectorType tile) {
+  const int64_t parts = countParts(tile), rowsOfWarp = warpgroupRows / warpsOfWarpgroup;
+  if (parts == 1)
+    return {ptx.add(ptx.mul(place.warpgroup, warpgroupRows), ptx.mul(place.warp, rowsOfWarp)), {}};
+  // Warps of a warpgroup that have rows of their own, of which there may be fewer.
+  const int64_t along = std::min(tile.getDimSize(0) / rowsOfWarp, warpsOfWarpgroup);
+  Value row = along == warpsOfWarpgroup ? place.warp : ptx.bitAnd(place.warp, along - 1);
+  Value part = place.warpgroup;
+  if (along < warpsOfWarpgroup)
+    part = ptx.add(ptx.mul(part, warpsOfWarpgroup / along), ptx.shiftRight(place.warp, llvm::Log2_64(along)));
+  return {ptx.mul(row, rowsOfWarp), ptx.mul(part, columnsOfWarp(tile))};
+}
+
+Value EmitContext::moveToColumn(Value address, const tile::SharedLayout &layout, Value column) {
+  if (!column)
+    return address;
+  Value panel = ptx.shiftRight(column, llvm::Log2_64(layout.panelColumns));
+  Value inPanel = ptx.bitAnd(column, layout.panelColumns - 1);
+  return ptx.bitXor(ptx.add(address, ptx.mul(panel, layout.panelBytes())), ptx.shiftLeft(inPanel, 1));
+}
+
+Value EmitContext::findColumn(VectorType type) {
+  return countParts(type) == 1 ? place.column : ptx.add(place.column, ptx.mul(place.warpgroup, columnsOfWarp(type)));
+}
+
 std::pair<Value, Value> EmitContext::divide(Value x, int64_t by) {
   Value divisor = ptx.i32(by);
   return {arith::DivUIOp::create(ptx.b, ptx.loc, x, divisor), arith::RemUIOp::create(ptx.b, ptx.loc, x, divisor)};
@@ -194,16 +226,10 @@ void EmitContext::reinterpret(memref::ReinterpretCastOp cast) {
   abi.setView(cast.getResult(), view);
 }
 
-Value EmitContext::findPieces(Value view, Value row, int64_t blocksOfWarpgroup, bool ofLane) {
-  using tile::BlockedRows;
-  Value band = ptx.add(row, ptx.mul(place.warp, tile::warpRows)),
-        piece = ofLane ? ptx.mul(place.lane, BlockedRows::pieceElements) : ptx.i32(0);
-  if (blocksOfWarpgroup)
-    piece = ptx.add(piece, ptx.mul(place.warpgroup, blocksOfWarpgroup * BlockedRows::blockElements));
-  else
-    band = ptx.add(band, ptx.mul(place.warpgroup, tile::warpgroupRows));
-  Value start = abi.getView(view).address(ptx.b, ptx.loc, {band, ptx.i32(0)});
-  return ptx.shift(start, ptx.b.getF32Type(), piece);
+Value EmitContext::findBand(Value view, Value row, Value column) {
+  Value start = abi.getView(view).address(ptx.b, ptx.loc, {row, ptx.i32(0)});
+  // Whole blocks come before it.
+  return column ? ptx.shift(start, ptx.b.getF32Type(), ptx.mul(column, tile::BlockedRows::bandRows)) : start;
 }
 
 SmallVector<Value> EmitContext::cloneScalar(Operation &op, llvm::function_ref<Value(Value)> lookup) {

@@ -78,7 +78,7 @@ class EmitContext {
 public:
   EmitContext(mlir::OpBuilder &builder, mlir::Location loc, KernelAbi &abi, tile::ProgramOp program)
       : ptx(builder, loc), abi(abi), pipeline(program.getPipelineAttr()),
-        warpgroupRows(static_cast<int64_t>(program.getPanel())),
+        programRows(static_cast<int64_t>(program.getRows())), warpgroupRows(static_cast<int64_t>(program.getPanel())),
         rowsOfThread(warpgroupRows * lanesOfRow / warpgroupThreads) {}
 
   /// Which of the thread's rows an element is in.
@@ -87,10 +87,24 @@ public:
   int64_t threadColumnOf(int64_t element) const { return element / (2 * rowsOfThread) * 2 + element % 2; }
   /// The column of an element, from the thread's first on.
   int64_t columnOf(int64_t element) const { return element / (2 * rowsOfThread) * 8 + element % 2; }
+  /// Whether warpgroups have the same rows, since all of them together would have more than a tile.
+  bool sharesRows() const { return pipeline.getConsumers() * warpgroupRows > programRows; }
+  /// In how many parts the columns of a tile, or of a column vector, are dealt to warps that have the same rows: where
+  /// a tile has fewer rows than all warps together. Of programs with roles, warpgroups say that (`isDealtByColumns`).
+  int64_t countParts(mlir::VectorType type) const;
+  /// How many of the columns the warp has.
+  int64_t columnsOfWarp(mlir::VectorType type) const { return type.getDimSize(1) / countParts(type); }
   /// How many elements of a column vector the thread has.
-  static int64_t countColumns(mlir::VectorType vector) { return vector.getDimSize(1) / lanesOfRow; }
-  /// Elements of a thread's part of a tile of that many columns.
-  int64_t countElements(mlir::VectorType tile) const { return tile.getDimSize(1) / lanesOfRow * rowsOfThread; }
+  int64_t countColumns(mlir::VectorType vector) const { return columnsOfWarp(vector) / lanesOfRow; }
+  /// Elements of a thread's part of a tile.
+  int64_t countElements(mlir::VectorType tile) const { return columnsOfWarp(tile) / lanesOfRow * rowsOfThread; }
+  /// The first row of a tile that the warp has, and the first of its columns, null where it has all.
+  std::pair<mlir::Value, mlir::Value> findPart(mlir::VectorType tile);
+  /// `address`, in a row of a tile of 16-bit elements in shared memory, moved on by `column` columns, which may be null
+  /// for none: whole panels, or a power of two of pieces.
+  mlir::Value moveToColumn(mlir::Value address, const tile::SharedLayout &layout, mlir::Value column);
+  /// The first column that the thread has of a tile with the rows of all, or of a column vector.
+  mlir::Value findColumn(mlir::VectorType type);
   /// Bands of sixteen rows that a warp has.
   int64_t countBands() const { return rowsOfThread / rowsOfBand; }
   /// The thread's rows, by number.
@@ -119,10 +133,9 @@ public:
   /// Makes `cast`, other rows of a view, a view of its own.
   void reinterpret(mlir::memref::ReinterpretCastOp cast);
 
-  /// The address of the first piece that the lane has of a tile, or its warp, where the tile lies in `view` in the
-  /// order of `tile::BlockedRows`, from row `row` on. `blocksOfWarpgroup`: blocks of columns that each warpgroup has of
-  /// all rows, or 0 where tiles are dealt by rows.
-  mlir::Value findPieces(mlir::Value view, mlir::Value row, int64_t blocksOfWarpgroup, bool ofLane = true);
+  /// The address of column `column`, where that is not null, of the band that starts in row `row` of `view`, which has
+  /// the order of `tile::BlockedRows`.
+  mlir::Value findBand(mlir::Value view, mlir::Value row, mlir::Value column);
   /// The words of a warpgroup's tile of 16-bit elements as the thread holds them, two elements each.
   llvm::SmallVector<mlir::Value> packedWords(mlir::Value tile);
 
@@ -154,7 +167,7 @@ public:
   Ptx ptx;
   KernelAbi &abi;
   attn::PipelineAttr pipeline;
-  int64_t warpgroupRows, rowsOfThread; ///< of a tile, that a warpgroup and a thread have part of
+  int64_t programRows, warpgroupRows, rowsOfThread; ///< of a tile: all, and that a warpgroup and a thread have part of
   Place place;
   int64_t firstConsumer = 0; ///< warpgroups of consumers whose roles stand before this one
   bool wholeWarp = false;    ///< a warp runs a role's code where one thread would do, to share its loads

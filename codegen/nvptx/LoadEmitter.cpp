@@ -66,7 +66,7 @@ LoadEmitter::Run LoadEmitter::findRun(tile::LoadOp load, int64_t threadRow) {
     run.inside = isBelow(positions[axes[0]], load.getLimits()[0]);
     positions[axes[0]] = ptx.select(run.inside, positions[axes[0]], ptx.i32(0));
   }
-  Value column = ptx.add(positions[axes.back()], context.place.column);
+  Value column = ptx.add(positions[axes.back()], context.findColumn(load.getResult().getType()));
   positions[axes.back()] = column;
   run.first = view.address(ptx.b, ptx.loc, positions);
   return run;
@@ -77,7 +77,7 @@ Value LoadEmitter::areWholePairs(tile::LoadOp load, const Run &run, int64_t pair
   Ptx &ptx = context.ptx;
   const View &view = context.abi.getView(load.getView());
   int64_t axis = load.getAxes().back();
-  Value column = ptx.add(context.scalar(load.getIndices()[axis]), context.place.column);
+  Value column = ptx.add(context.scalar(load.getIndices()[axis]), context.findColumn(load.getResult().getType()));
   Value whole = isBelow(ptx.add(column, (pairs - 1) * pairStride + 1), load.getLimits().back());
   Value adjacent = arith::CmpIOp::create(ptx.b, ptx.loc, arith::CmpIPredicate::eq, view.strides[axis], ptx.i64(1));
   whole = conjunction(ptx, whole, adjacent);
@@ -119,7 +119,8 @@ SmallVector<Value> LoadEmitter::readPair(tile::LoadOp load, const Run &run, Valu
   bool inPairs = travelInPairs(element);
   Type stored = inPairs ? Type(b.getIntegerType(storedBits(element))) : element;
   int64_t axis = load.getAxes().back();
-  Value column = ptx.add(ptx.add(context.scalar(load.getIndices()[axis]), context.place.column), offset);
+  Value column =
+      ptx.add(ptx.add(context.scalar(load.getIndices()[axis]), context.findColumn(load.getResult().getType())), offset);
   SmallVector<Value> both;
   for (int64_t part : {0, 1}) {
     Value below = isBelow(ptx.add(column, part), load.getLimits().back());
@@ -211,17 +212,30 @@ Value LoadEmitter::readRow(tile::LoadOp load, int64_t threadRow) {
   return ptx.select(below, view.load(ptx.b, ptx.loc, positions), zero);
 }
 
-/// A tile in the order of `tile::BlockedRows`, which the warps of one warpgroup hold by rows.
+/// A tile in the order of `tile::BlockedRows`.
 void LoadEmitter::loadBlocked(tile::LoadOp load) {
   Ptx &ptx = context.ptx;
-  int64_t blocks = cast<VectorType>(load.getResult().getType()).getDimSize(1) / tile::BlockedRows::blockColumns;
-  Value start = context.findPieces(load.getView(), context.scalar(load.getIndices()[0]), /*blocksOfWarpgroup=*/0);
+  using tile::BlockedRows;
+  VectorType type = load.getResult().getType();
+  auto [row, column] = context.findPart(type);
+  Value first = ptx.add(context.scalar(load.getIndices()[0]), row);
+  bool isInterleaved = load.getInterleaved();
+  Value ofLane = isInterleaved ? context.place.lane : ptx.mul(context.place.lane, BlockedRows::pieceElements);
+  SmallVector<Value> starts;
+  for (int64_t band = 0; band < context.countBands(); ++band)
+    starts.push_back(ptx.shift(context.findBand(load.getView(), ptx.add(first, band * BlockedRows::bandRows), column),
+                               ptx.b.getF32Type(), ofLane));
   Fragment fragment;
-  for (int64_t block = 0; block < blocks; ++block) {
-    auto offset = static_cast<int32_t>(block * tile::BlockedRows::blockElements);
-    llvm::append_range(fragment.values,
-                       ptx.loadFloats(ptx.shift(start, ptx.b.getF32Type(), offset), tile::BlockedRows::pieceElements));
-  }
+  for (int64_t block = 0; block < context.columnsOfWarp(type) / BlockedRows::blockColumns; ++block)
+    for (Value start : starts) {
+      auto at = [&](int64_t number) {
+        return ptx.shift(start, ptx.b.getF32Type(), static_cast<int32_t>(block * BlockedRows::blockElements + number));
+      };
+      if (!isInterleaved)
+        llvm::append_range(fragment.values, ptx.loadFloats(at(0), BlockedRows::pieceElements));
+      for (int64_t n = 0; isInterleaved && n < BlockedRows::pieceElements; ++n)
+        fragment.values.push_back(LLVM::LoadOp::create(ptx.b, ptx.loc, ptx.b.getF32Type(), at(n * BlockedRows::lanes)));
+    }
   context.tiles[load.getResult()] = fragment;
 }
 

@@ -36,12 +36,14 @@ PhiloxEmitter::Words PhiloxEmitter::ofKeyRows(const Words &words, Value isOdd) {
 void PhiloxEmitter::emit(tile::PhiloxOp op) {
   OpBuilder &b = ptx.b;
   Location loc = ptx.loc;
-  int64_t columns = cast<VectorType>(op.getType()).getDimSize(1);
+  auto type = cast<VectorType>(op.getType());
+  int64_t columns = context.columnsOfWarp(type);
   assert(columns % tile::philoxBlock == 0 && "steps are whole blocks");
   bool transposed = op.getTransposed();
   // The rows and columns that a thread starts from are in the first half of a block.
-  Value query = ptx.add(context.scalar(op.getI()), transposed ? context.place.column : context.place.row);
-  Value key = ptx.add(context.scalar(op.getJ()), transposed ? context.place.row : context.place.column);
+  Value row = context.place.row, column = context.findColumn(type);
+  Value query = ptx.add(context.scalar(op.getI()), transposed ? column : row);
+  Value key = ptx.add(context.scalar(op.getJ()), transposed ? row : column);
   Value isOdd;
   if (transposed) {
     Value odd = ptx.bitAnd(context.place.row, 1);

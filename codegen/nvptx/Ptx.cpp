@@ -166,6 +166,10 @@ void Ptx::addFloatIf(Value condition, Value global, Value number) {
   assembly("addFloatIf", {}, "@$0 red.global.add.f32 [$1], $2;", "blf", {condition, global, number});
 }
 
+void Ptx::addFloat(Value global, Value number) {
+  assembly("addFloat", {}, "red.global.add.f32 [$0], $1;", "lf", {global, number});
+}
+
 void Ptx::waitForCount(Value global, Value least) {
   assembly("waitForCount", {},
            "{\n.reg .pred p;\n.reg .s32 count;\nattnc_wait_${:uid}:\nld.acquire.gpu.global.s32 count, [$0];\n"
@@ -233,10 +237,6 @@ void Ptx::waitBarrier(Value barrier, Value parity) {
 //===----------------------------------------------------------------------===//
 // Shared memory
 //===----------------------------------------------------------------------===//
-
-void Ptx::storeShared(Value address, Value word) {
-  assembly("storeShared", {}, "st.shared.b32 [$0], $1;", "rr", {address, word});
-}
 
 Value Ptx::loadShared(Value address) {
   return assembly("loadShared", b.getI32Type(), "ld.shared.b32 $0, [$1];", "rr", address);

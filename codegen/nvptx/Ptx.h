@@ -121,6 +121,8 @@ public:
   void addBytesOfWarp(mlir::Value shared, mlir::Value global, int64_t bytes, mlir::Value condition);
   /// Adds a number to that at `global` where `condition` holds, atomically, in any order (9.7.13.5, `red`).
   void addFloatIf(mlir::Value condition, mlir::Value global, mlir::Value number);
+  /// Adds an f32 to one in global memory.
+  void addFloat(mlir::Value global, mlir::Value number);
   /// Waits until the i32 at `global` is `least` or more; what was done to memory before it became that is seen after.
   void waitForCount(mlir::Value global, mlir::Value least);
   /// Adds 1 to the i32 at `global` where `condition` holds, when all that the warp has done to memory is seen by
@@ -133,7 +135,7 @@ public:
   llvm::SmallVector<mlir::Value> loadFloats(mlir::Value address, int64_t count);
 
   // Shared memory.
-  void storeShared(mlir::Value address, mlir::Value word);
+  void storeShared(mlir::Value address, mlir::Value word, int64_t offset = 0);
   mlir::Value loadShared(mlir::Value address);
   /// Four or two 8x8 matrices of 16-bit elements from the fragments of a warp (9.7.14.5.16).
   void storeMatrices(mlir::Value address, mlir::ValueRange words);

@@ -51,6 +51,10 @@ void Ptx::commitPieces() { NVVM::CpAsyncCommitGroupOp::create(b, loc); }
 
 void Ptx::waitPieces(int64_t pending) { NVVM::CpAsyncWaitGroupOp::create(b, loc, static_cast<uint32_t>(pending)); }
 
+void Ptx::storeShared(Value address, Value word, int64_t offset) {
+  assembly("storeShared", {}, "st.shared.b32 " + addressText(0, offset) + ", $1;", "rr", {address, word});
+}
+
 void Ptx::storePiece(Value shared, ValueRange words, int64_t offset) {
   SmallVector<Value> operands{shared};
   operands.append(words.begin(), words.end());

@@ -36,7 +36,7 @@ SmallVector<Type> RoleEmitter::flatTypes(Value value) {
   if (!vector)
     return {context.scalarType(type)};
   if (!tile::isTile(vector))
-    return SmallVector<Type>(tile::isColumnVector(vector) ? EmitContext::countColumns(vector) : context.rowsOfThread,
+    return SmallVector<Type>(tile::isColumnVector(vector) ? context.countColumns(vector) : context.rowsOfThread,
                              context.scalarType(vector.getElementType()));
   int64_t elements = context.countElements(vector);
   if (isPacked(vector))
@@ -52,7 +52,7 @@ SmallVector<Value> RoleEmitter::flatten(ValueRange values) {
     if (!vector) {
       flat.push_back(context.scalar(value));
     } else if (tile::isColumnVector(vector)) {
-      for (int64_t number = 0; number < EmitContext::countColumns(vector); ++number)
+      for (int64_t number = 0; number < context.countColumns(vector); ++number)
         flat.push_back(context.column(value, number));
     } else if (tile::isRowVector(vector)) {
       for (int64_t threadRow = 0; threadRow < context.rowsOfThread; ++threadRow)
@@ -231,25 +231,27 @@ static LogicalResult verifyScalar(Operation &op) {
   return op.emitOpError("has no meaning in a kernel for a GPU");
 }
 
+/// Whether `tile` is in registers of warps that have some of its columns each.
+bool RoleEmitter::isDealt(Value tile) {
+  auto type = dyn_cast<VectorType>(tile.getType());
+  return type && tile::isTile(type) && context.countParts(type) > 1;
+}
+
 /// What `op` needs of where it stands and of its operands, so that its emitter finds them.
 LogicalResult RoleEmitter::verifyPlace(Operation &op) {
-  bool isOfRoles = isa<tile::PersistentOp, tile::HeldOp, tile::ShareOp, tile::PostOp, tile::StartOp, tile::AwaitOp,
-                       tile::PingPongOp, tile::BufferOp>(op);
+  bool isOfRoles = isa<tile::PersistentOp, tile::HeldOp, tile::PostOp, tile::StartOp, tile::AwaitOp, tile::PingPongOp,
+                       tile::BufferOp>(op);
   if (copies && isOfRoles)
     return op.emitOpError("has no meaning in a program without roles");
   if (!copies && isa<tile::SplitOp, tile::MmaOp>(op))
     return op.emitOpError("has no meaning in a program with roles");
   if (failed(tile::verifyStaged(op)))
     return failure();
-  auto load = dyn_cast<tile::LoadOp>(op);
-  auto store = dyn_cast<tile::StoreOp>(op);
-  if (((load && load.getBlocked()) || (store && store.getBlocked())) && context.countBands() != 1)
-    return op.emitOpError("expected warps that have one band of rows with 'blocked'");
   if (auto start = dyn_cast<tile::StartOp>(op))
     return tile::verifyShared(op, start.getB());
   auto product = dyn_cast<tile::MmaOp>(op);
-  if (product && product.getLeftTransposed())
-    return op.emitOpError("has no meaning with 'left_transposed' in a program without roles");
+  if (product && isDealt(product.getA()))
+    return tile::verifyShared(op, product.getA());
   return product ? tile::verifyShared(op, product.getB()) : success();
 }
 
@@ -258,6 +260,8 @@ LogicalResult RoleEmitter::emitBlock(Block &block) {
     if (op.hasTrait<OpTrait::IsTerminator>() || matchPattern(&op, m_Constant()))
       continue;
     if (tile::isRowwise(op)) {
+      if (isa<tile::ReduceOp>(op) && isDealt(op.getOperand(0)))
+        return op.emitOpError("expected rows of which a warp has all columns");
       rowwise.add(op);
       continue;
     }
@@ -308,7 +312,7 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
       })
       .Case([&](tile::SplitOp split) { copies->emit(split); })
       .Case([&](tile::SyncOp sync) { copies->emit(sync); })
-      .Case([&](tile::ShareOp share) { rings.emit(share); })
+      .Case([&](tile::ShareOp share) { copies ? copies->emit(share) : rings.emit(share); })
       .Case([&](tile::PostOp post) {
         stores.startCopies();
         rings.emit(post);

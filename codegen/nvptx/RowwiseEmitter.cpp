@@ -231,7 +231,7 @@ void RowwiseEmitter::emitColumns(Operation &op) {
   if (matchPattern(&op, m_Constant()))
     return;
   SmallVector<Value> values;
-  for (int64_t number = 0; number < EmitContext::countColumns(cast<VectorType>(op.getResult(0).getType())); ++number) {
+  for (int64_t number = 0; number < context.countColumns(cast<VectorType>(op.getResult(0).getType())); ++number) {
     if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
       values.push_back(context.scalar(broadcast.getSource()));
       continue;

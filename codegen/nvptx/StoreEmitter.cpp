@@ -103,7 +103,7 @@ void StoreEmitter::storeElements(tile::StoreOp store, Value address, int64_t thr
   for (int64_t element = first / lanesOfRow * context.rowsOfThread; element < elements; ++element) {
     if (context.threadRowOf(element) != threadRow)
       continue;
-    Value column = ptx.add(context.place.column, context.columnOf(element));
+    Value column = ptx.add(context.findColumn(type), context.columnOf(element));
     OpBuilder::InsertionGuard guard(b);
     if (!whole) {
       Value position = ptx.add(context.scalar(store.getIndices()[axis]), column);
@@ -125,7 +125,8 @@ void StoreEmitter::storeTile(tile::StoreOp store) {
   constexpr int64_t columnsTogether = lanesOfRow * columnsOfGroup;
   bool packs =
       endsWithTile(store) && context.tiles.find(store.getValue())->second.packed && axes[1] == view.type.getRank() - 1;
-  int64_t together = packs ? type.getDimSize(1) / columnsTogether * columnsTogether : 0;
+  const int64_t columns = context.columnsOfWarp(type);
+  int64_t together = packs ? columns / columnsTogether * columnsTogether : 0;
   // Where rows start is computed once, before the ways part: what it is made of need not be kept in registers then.
   SmallVector<Value> inside, addresses;
   for (int64_t threadRow = 0; threadRow < context.rowsOfThread; ++threadRow) {
@@ -141,7 +142,8 @@ void StoreEmitter::storeTile(tile::StoreOp store) {
     return inElements(0);
   auto inGroups = [&] {
     // This lane's group of each four.
-    Value group = ptx.widen(ptx.mul(ptx.bitAnd(context.place.lane, lanesOfRow - 1), columnsOfGroup));
+    Value inGroups = ptx.mul(ptx.bitAnd(context.place.lane, lanesOfRow - 1), columnsOfGroup);
+    Value group = ptx.widen(ptx.add(inGroups, ptx.sub(context.findColumn(type), context.place.column)));
     ArrayRef<Value> values = context.tiles.find(store.getValue())->second.values;
     for (int64_t threadRow = 0; threadRow < context.rowsOfThread; ++threadRow) {
       Value address = ptx.shift(addresses[threadRow], type.getElementType(), group);
@@ -152,7 +154,7 @@ void StoreEmitter::storeTile(tile::StoreOp store) {
         storeGroups(ptx.shift(address, type.getElementType(), static_cast<int32_t>(column)), words, inside[threadRow]);
       }
     }
-    if (together < type.getDimSize(1))
+    if (together < columns)
       inElements(together);
   };
   // What can go through a buffer has a tensor map, which asks for rows at multiples of 16 bytes.
@@ -227,20 +229,45 @@ void StoreEmitter::storeStagedBelow(tile::StoreOp store) {
   storeStaged(store);
 }
 
-namespace {
-/// What a warpgroup has of a tile in the order of `tile::BlockedRows`.
-struct BlockedPart {
-  explicit BlockedPart(tile::StoreOp store) {
-    auto type = cast<VectorType>(store.getValue().getType());
-    int64_t warpgroups = countWarpgroups(store);
-    byColumns = isDealtByColumns(type, warpgroups);
-    blocks = countOwnColumns(type, warpgroups) / tile::BlockedRows::blockColumns;
-  }
+/// Blocks of columns that the warp has of a tile in the order of `tile::BlockedRows`.
+int64_t StoreEmitter::countBlocks(tile::StoreOp store) {
+  auto type = cast<VectorType>(store.getValue().getType());
+  bool hasRoles = static_cast<bool>(store->getParentOfType<tile::RoleOp>());
+  int64_t columns = hasRoles ? countOwnColumns(type, countWarpgroups(store)) : context.columnsOfWarp(type);
+  return columns / tile::BlockedRows::blockColumns;
+}
 
-  bool byColumns; ///< whether each has some of the columns of all rows
-  int64_t blocks; ///< of columns
-};
-} // namespace
+/// Where the first of them is in memory, in each of the warp's bands.
+SmallVector<Value> StoreEmitter::findBands(tile::StoreOp store) {
+  Ptx &ptx = context.ptx;
+  auto type = cast<VectorType>(store.getValue().getType());
+  const Place &place = context.place;
+  Value row = context.scalar(store.getIndices()[0]);
+  if (store->getParentOfType<tile::RoleOp>()) {
+    row = ptx.add(row, ptx.mul(place.warp, tile::warpRows));
+    const int64_t warpgroups = countWarpgroups(store);
+    if (isDealtByColumns(type, warpgroups))
+      return {context.findBand(store.getView(), row, ptx.mul(place.warpgroup, countOwnColumns(type, warpgroups)))};
+    return {context.findBand(store.getView(), ptx.add(row, ptx.mul(place.warpgroup, tile::warpgroupRows)), {})};
+  }
+  auto [first, column] = context.findPart(type);
+  SmallVector<Value> bands;
+  for (int64_t band = 0; band < context.countBands(); ++band)
+    bands.push_back(context.findBand(store.getView(), ptx.add(ptx.add(row, first), band * tile::warpRows), column));
+  return bands;
+}
+
+/// The lane's elements of a block of columns, in the band of that number.
+SmallVector<Value> StoreEmitter::findPiece(tile::StoreOp store, int64_t block, int64_t band) {
+  constexpr int64_t count = tile::BlockedRows::pieceElements;
+  int64_t first = (block * context.countBands() + band) * count;
+  return llvm::map_to_vector(llvm::seq(count), [&](int64_t n) { return context.element(store.getValue(), first + n); });
+}
+
+/// Whether all of the tile is stored, or nothing.
+Value StoreEmitter::existsBlocked(tile::StoreOp store) {
+  return isBelow(context.scalar(store.getIndices()[0]), store.getLimits()[0]);
+}
 
 /// A tile in the order of `tile::BlockedRows`: of each eight columns 16 bytes a lane, and of each band what a warp has
 /// of it. Through a buffer, the copy engine adds that to the sums in memory: additions by threads would hold up what
@@ -248,23 +275,12 @@ struct BlockedPart {
 void StoreEmitter::storeBlocked(tile::StoreOp store) {
   Ptx &ptx = context.ptx;
   using tile::BlockedRows;
-  auto [byColumns, blocks] = BlockedPart(store);
-  auto elementsOf = [&](int64_t block) {
-    return llvm::map_to_vector(llvm::seq(BlockedRows::pieceElements), [&](int64_t n) {
-      return context.element(store.getValue(), block * BlockedRows::pieceElements + n);
-    });
-  };
-  Value row = context.scalar(store.getIndices()[0]);
-  if (!store.getBuffer()) {
-    Value start = context.findPieces(store.getView(), row, byColumns ? blocks : 0);
-    for (int64_t block = 0; block < blocks; ++block)
-      ptx.storeFloats(ptx.shift(start, ptx.b.getF32Type(), static_cast<int32_t>(block * BlockedRows::blockElements)),
-                      elementsOf(block));
-    return;
-  }
+  if (!store.getBuffer())
+    return storePieces(store);
   usesCopies = true;
   constexpr int64_t blockBytes = BlockedRows::blockElements * sizeof(float), pieceBytes = 16;
   auto buffer = store.getBuffer().getDefiningOp<tile::BufferOp>();
+  const int64_t blocks = countBlocks(store);
   Value warp = ptx.add(ptx.mul(context.place.warpgroup, warpgroupRows / warpRows), context.place.warp);
   Value own = ptx.add(ptx.add(base, *buffer.getOffset()), ptx.mul(warp, blocks * blockBytes));
   Value piece = ptx.add(own, ptx.mul(context.place.lane, pieceBytes));
@@ -272,13 +288,49 @@ void StoreEmitter::storeBlocked(tile::StoreOp store) {
   ptx.warpSync();
   for (int64_t block = 0; block < blocks; ++block)
     ptx.storePiece(ptx.add(piece, block * blockBytes),
-                   llvm::map_to_vector(elementsOf(block), [&](Value element) -> Value {
+                   llvm::map_to_vector(findPiece(store, block, /*band=*/0), [&](Value element) -> Value {
                      return arith::BitcastOp::create(ptx.b, ptx.loc, ptx.b.getI32Type(), element);
                    }));
-  Value ofWarp = context.findPieces(store.getView(), row, byColumns ? blocks : 0, /*ofLane=*/false);
-  deferred.push_back({own, ofWarp, blocks * blockBytes, isBelow(row, store.getLimits()[0])});
+  Value band = findBands(store).front();
+  deferred.push_back({own, band, blocks * blockBytes, existsBlocked(store)});
   if (!store.getDeferred())
     startCopies();
+}
+
+/// Each lane stores its own elements, or adds them to what is there.
+void StoreEmitter::storePieces(tile::StoreOp store) {
+  Ptx &ptx = context.ptx;
+  using tile::BlockedRows;
+  bool isInterleaved = store.getInterleaved();
+  Value ofLane = isInterleaved ? context.place.lane : ptx.mul(context.place.lane, BlockedRows::pieceElements);
+  auto storeAll = [&] {
+    for (auto [number, start] : llvm::enumerate(findBands(store))) {
+      Value lane = ptx.shift(start, ptx.b.getF32Type(), ofLane);
+      for (int64_t block = 0; block < countBlocks(store); ++block) {
+        SmallVector<Value> piece = findPiece(store, block, static_cast<int64_t>(number));
+        auto at = [&](int64_t element) {
+          int64_t inBlock = isInterleaved ? element * BlockedRows::lanes : element;
+          return ptx.shift(lane, ptx.b.getF32Type(),
+                           static_cast<int32_t>(block * BlockedRows::blockElements + inBlock));
+        };
+        if (!store.getAccumulate() && !isInterleaved) {
+          ptx.storeFloats(at(0), piece);
+          continue;
+        }
+        for (auto [n, element] : llvm::enumerate(piece)) {
+          Value address = at(static_cast<int64_t>(n));
+          if (store.getAccumulate())
+            ptx.addFloat(address, element);
+          else
+            LLVM::StoreOp::create(ptx.b, ptx.loc, element, address);
+        }
+      }
+    }
+  };
+  if (store.getAccumulate())
+    context.onlyIf(existsBlocked(store), storeAll);
+  else
+    storeAll();
 }
 
 /// Adds to the same when all warps of the tiles before have added, each lane its own pieces, and counts as one of the
@@ -286,16 +338,16 @@ void StoreEmitter::storeBlocked(tile::StoreOp store) {
 void StoreEmitter::addInOrder(tile::StoreOp store) {
   Ptx &ptx = context.ptx;
   using tile::BlockedRows;
-  auto [byColumns, blocks] = BlockedPart(store);
+  const int64_t blocks = countBlocks(store);
   int64_t warps = context.pipeline.getConsumers() * (warpgroupRows / warpRows);
   Value counter =
       context.abi.getView(store.getSemaphores())
           .address(ptx.b, ptx.loc,
                    llvm::map_to_vector(store.getSemaphore(), [&](Value index) { return context.scalar(index); }));
   ptx.waitForCount(counter, ptx.mul(context.scalar(store.getOrder()), warps));
-  Value row = context.scalar(store.getIndices()[0]);
-  context.onlyIf(isBelow(row, store.getLimits()[0]), [&] {
-    Value start = context.findPieces(store.getView(), row, byColumns ? blocks : 0);
+  context.onlyIf(existsBlocked(store), [&] {
+    Value start = ptx.shift(findBands(store).front(), ptx.b.getF32Type(),
+                            ptx.mul(context.place.lane, BlockedRows::pieceElements));
     auto pieceAt = [&](int64_t block) {
       return ptx.shift(start, ptx.b.getF32Type(), static_cast<int32_t>(block * BlockedRows::blockElements));
     };
@@ -304,10 +356,8 @@ void StoreEmitter::addInOrder(tile::StoreOp store) {
     for (int64_t block = 0; block < blocks; ++block)
       sums.push_back(ptx.loadFloats(pieceAt(block), BlockedRows::pieceElements));
     for (int64_t block = 0; block < blocks; ++block) {
-      for (auto [n, sum] : llvm::enumerate(sums[block]))
-        sum = arith::AddFOp::create(
-            ptx.b, ptx.loc, sum,
-            context.element(store.getValue(), block * BlockedRows::pieceElements + static_cast<int64_t>(n)));
+      for (auto [sum, element] : llvm::zip_equal(sums[block], findPiece(store, block, /*band=*/0)))
+        sum = arith::AddFOp::create(ptx.b, ptx.loc, sum, element);
       ptx.storeFloats(pieceAt(block), sums[block]);
     }
   });

@@ -26,7 +26,12 @@ private:
   void storeStaged(tile::StoreOp store);
   void storeStagedBelow(tile::StoreOp store);
   void storeTile(tile::StoreOp store);
+  int64_t countBlocks(tile::StoreOp store);
+  llvm::SmallVector<mlir::Value> findBands(tile::StoreOp store);
+  llvm::SmallVector<mlir::Value> findPiece(tile::StoreOp store, int64_t block, int64_t band);
+  mlir::Value existsBlocked(tile::StoreOp store);
   void storeBlocked(tile::StoreOp store);
+  void storePieces(tile::StoreOp store);
   void addInOrder(tile::StoreOp store);
   void storeElements(tile::StoreOp store, mlir::Value address, int64_t threadRow, int64_t first);
   void storeGroups(mlir::Value address, llvm::SmallVector<mlir::Value> words, mlir::Value inside);

@@ -41,26 +41,19 @@ int64_t WarpProductEmitter::firstElement(int64_t group, int64_t band) const {
   return (group * context.countBands() + band) * groupElements;
 }
 
-/// The first of the warp's rows.
-Value WarpProductEmitter::findFirstRow() {
+/// The lane's address for loads of two pieces of the warp's first sixteen rows, from row `first` on.
+Value WarpProductEmitter::findOwnRows(const SharedTile &shared, Value first) {
   Ptx &ptx = context.ptx;
-  return ptx.add(ptx.mul(context.place.warpgroup, context.warpgroupRows),
-                 ptx.mul(context.place.warp, context.warpgroupRows / warpsOfWarpgroup));
-}
-
-/// The lane's address for loads of two pieces of the warp's first sixteen rows.
-Value WarpProductEmitter::findOwnRows(const SharedTile &shared) {
-  Ptx &ptx = context.ptx;
-  Value lane = context.place.lane, row = ptx.add(findFirstRow(), ptx.bitAnd(lane, 15));
+  Value lane = context.place.lane, row = ptx.add(first, ptx.bitAnd(lane, 15));
   return laneAddress(ptx, shared.address, row, ptx.shiftRight(lane, 4), ptx.bitAnd(lane, 7));
 }
 
-/// The lane's address for loads of sixteen rows of two pieces that hold the warp's columns.
-Value WarpProductEmitter::findOwnColumns(const SharedTile &shared) {
+/// The lane's address for loads of sixteen rows of two pieces that hold the warp's columns, from column `first` on.
+Value WarpProductEmitter::findOwnColumns(const SharedTile &shared, Value first) {
   Ptx &ptx = context.ptx;
   tile::SharedLayout layout(shared.tile);
   Value lane = context.place.lane, matrix = ptx.shiftRight(lane, 3), low = ptx.bitAnd(lane, 7);
-  Value first = findFirstRow(), panel = ptx.shiftRight(first, llvm::Log2_64(layout.panelColumns));
+  Value panel = ptx.shiftRight(first, llvm::Log2_64(layout.panelColumns));
   Value piece = ptx.add(ptx.shiftRight(ptx.bitAnd(first, layout.panelColumns - 1), 3), ptx.bitAnd(matrix, 1));
   Value row = ptx.add(ptx.shiftLeft(ptx.shiftRight(matrix, 1), 3), low);
   Value tile = ptx.add(shared.address, ptx.mul(panel, layout.panelBytes()));
@@ -93,12 +86,18 @@ WarpProductEmitter::Operand WarpProductEmitter::loadLeft(tile::MmaOp product, in
   }
   const SharedTile &shared = held->second;
   tile::SharedLayout layout(shared.tile);
-  Value first = findFirstRow(), address = findOwnRows(shared);
+  Value first = context.findPart(product.getType()).first, address = findOwnRows(shared, first);
   auto load = [&](int64_t bytes) {
     int64_t offset = band * warpRows * rowBytes;
     Value moved = moveAlong(ptx, address, layout, bytes, offset);
     return ptx.loadMatrices(moved, offset, 4, /*transposed=*/false);
   };
+  if (product.getLeftTransposed()) {
+    // Rows are summed over, and the product's are the columns of a panel.
+    int64_t offset = step * stepDepth * rowBytes;
+    Value moved = moveAlong(ptx, findOwnColumns(shared, first), layout, band * warpRows * 2, offset);
+    return {Words(ptx.loadMatrices(moved, offset, 4, /*transposed=*/true))};
+  }
   if (!type.getElementType().isF32())
     return {Words(load(step * loadBytes))};
   SmallVector<Floats, 4> pairs;
@@ -144,17 +143,21 @@ WarpProductEmitter::Right WarpProductEmitter::findRight(tile::MmaOp product) {
   Right right{tile::SharedLayout(shared.tile),
               product.getTransposed(),
               shared.tile.getElementType().isF32(),
-              tile::getTileType(product.getA()).getDimSize(1),
+              tile::getTileType(product.getA()).getDimSize(product.getLeftTransposed() ? 0 : 1),
               {}};
   Value lane = context.place.lane, low = ptx.bitAnd(lane, 7);
+  Value firstColumn = context.findPart(product.getType()).second;
   if (right.transposed) {
     // Rows are the result's columns: two pieces of eight rows, then of eight more.
     Value matrix = ptx.shiftRight(lane, 3);
     Value row = ptx.add(ptx.shiftLeft(ptx.shiftRight(matrix, 1), 3), low);
+    if (firstColumn)
+      row = ptx.add(row, firstColumn);
     right.addresses = {laneAddress(ptx, shared.address, row, ptx.bitAnd(matrix, 1), low)};
   } else if (!right.floats) {
     // Rows are summed over: sixteen of them, then those of the next piece.
-    right.addresses = {laneAddress(ptx, shared.address, ptx.bitAnd(lane, 15), ptx.shiftRight(lane, 4), low)};
+    Value address = laneAddress(ptx, shared.address, ptx.bitAnd(lane, 15), ptx.shiftRight(lane, 4), low);
+    right.addresses = {context.moveToColumn(address, right.layout, firstColumn)};
   } else {
     // There is no load that transposes words. A lane has rows 2t and 2t + 1 of eight; the permutation of pieces keeps
     // lanes in banks of their own.
@@ -276,7 +279,8 @@ void WarpProductEmitter::emit(tile::ReadOp read) {
   const SharedTile &shared = context.sharedTiles.find(read.getTile())->second;
   tile::SharedLayout layout(shared.tile);
   bool isTransposed = read.getTransposed();
-  Value address = isTransposed ? findOwnColumns(shared) : findOwnRows(shared);
+  Value first = context.findPart(cast<VectorType>(read.getResult().getType())).first;
+  Value address = isTransposed ? findOwnColumns(shared, first) : findOwnRows(shared, first);
   Fragment fragment{/*packed=*/true, {}};
   Value all;
   int64_t columns = cast<VectorType>(read.getResult().getType()).getDimSize(1);
@@ -296,12 +300,12 @@ void WarpProductEmitter::emit(tile::MmaOp product) {
   Ptx &ptx = context.ptx;
   VectorType leftType = tile::getTileType(product.getA());
   Type element = leftType.getElementType();
-  int64_t columns = cast<VectorType>(product.getResult().getType()).getDimSize(1);
+  const int64_t columns = context.columnsOfWarp(product.getType());
   SmallVector<Value> acc;
   tf32 = product.getTf32();
   bool isSplit = element.isF32() && !tf32;
   bool fresh = matchPattern(product.getAcc(), m_AnyZeroFloat());
-  for (int64_t n = 0; n < context.countElements(cast<VectorType>(product.getResult().getType())); ++n)
+  for (int64_t n = 0; n < firstElement(columns / columnsOfGroup, 0); ++n)
     acc.push_back(!fresh ? context.element(product.getAcc(), n) : isSplit ? Value() : ptx.f32(0));
   Right right = findRight(product);
   const int64_t bands = context.countBands();

@@ -46,9 +46,8 @@ private:
   };
 
   int64_t firstElement(int64_t group, int64_t band) const;
-  mlir::Value findFirstRow();
-  mlir::Value findOwnRows(const SharedTile &shared);
-  mlir::Value findOwnColumns(const SharedTile &shared);
+  mlir::Value findOwnRows(const SharedTile &shared, mlir::Value first);
+  mlir::Value findOwnColumns(const SharedTile &shared, mlir::Value first);
   Operand loadLeft(tile::MmaOp product, int64_t step, int64_t band);
   Floats loadPair(const SharedTile &shared, mlir::Value first, int64_t bytes, int64_t below);
   Right findRight(tile::MmaOp product);

@@ -45,7 +45,7 @@ inline bool waits(mlir::Operation *op) { return !op->hasAttr("no_wait"); }
 
 /// Moves `indices` to where an element of a view of `columns` columns is whose rows lie in the order of
 /// `tile::BlockedRows`.
-void moveToBlocked(llvm::MutableArrayRef<int64_t> indices, int64_t columns);
+void moveToBlocked(llvm::MutableArrayRef<int64_t> indices, int64_t columns, bool interleaved);
 
 /// One warpgroup, or the one thread of a producer that works.
 class Agent {

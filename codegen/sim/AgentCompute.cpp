@@ -314,8 +314,8 @@ bool Agent::computeWarpReduce(const Instruction &instruction) {
   return true;
 }
 
-void sim::moveToBlocked(MutableArrayRef<int64_t> indices, int64_t columns) {
-  int64_t position = tile::BlockedRows::positionOf(indices[0], indices[1], columns);
+void sim::moveToBlocked(MutableArrayRef<int64_t> indices, int64_t columns, bool interleaved) {
+  int64_t position = tile::BlockedRows::positionOf(indices[0], indices[1], columns, interleaved);
   indices[0] = position / columns;
   indices[1] = position % columns;
 }
@@ -354,7 +354,7 @@ bool Agent::loadTile(const Instruction &instruction) {
       Number &element = array->row(row)[column];
       element.i = 0; // the bits of a float's 0 as well
       if (inside && load.getBlocked())
-        moveToBlocked(at, array->columns);
+        moveToBlocked(at, array->columns, load.getInterleaved());
       bool hasPage = !inside || !load.getPages() || moveToPage(load.getPages(), load.getView().getType(), at);
       if (inside && (!hasPage || !readAt(load.getView(), at, element))) {
         fail(load) << "reads outside of the tensor";
@@ -382,9 +382,10 @@ bool Agent::storeTile(tile::StoreOp store) {
       if (!inside)
         continue;
       if (store.getBlocked())
-        moveToBlocked(at, array.columns);
+        moveToBlocked(at, array.columns, store.getInterleaved());
       Value view = resolve(store.getView(), at);
-      if (!block.device.store(store, who, writer(), view, at, array.row(row)[column]))
+      if (store.getAccumulate() ? !block.device.add(store, who, view, at, array.row(row)[column])
+                                : !block.device.store(store, who, writer(), view, at, array.row(row)[column]))
         return false;
     }
   return true;

@@ -70,7 +70,7 @@ bool Agent::addDrained(const Drain &drain) {
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t column = 0; column < columns; ++column) {
       Numbers at{drain.indices[0] + part * rows + row, drain.indices[1] + column};
-      moveToBlocked(at, columns);
+      moveToBlocked(at, columns, tile::StoreOp(drain.op).getInterleaved());
       mlir::Value view = resolve(tile::StoreOp(drain.op).getView(), at);
       if (!block.device.add(drain.op, name(), view, at, drain.buffer->data[row * columns + column]))
         return false;
@@ -125,7 +125,7 @@ Agent::Progress Agent::addInOrder(tile::StoreOp op) {
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t column = 0; column < array.columns; ++column) {
       Numbers at{first[0] + part * rows + row, first[1] + column};
-      moveToBlocked(at, array.columns);
+      moveToBlocked(at, array.columns, op.getInterleaved());
       mlir::Value view = resolve(op.getView(), at);
       if (!device.addInOrder(name(), add, view, at, array.row(row)[column]))
         return Progress::Failed;

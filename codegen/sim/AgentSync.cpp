@@ -288,11 +288,13 @@ Agent::Progress Agent::release(tile::ReleaseOp op) {
   return Progress::Moved;
 }
 
-/// Writes the agent's rows of a tile to the next buffer of a ring, once all have given that back.
+/// Writes the agent's rows of a tile to the next buffer of a ring, once all have given that back. Without roles,
+/// barriers say when that is, and when others may read it.
 Agent::Progress Agent::share(tile::ShareOp op) {
   Ring &ring = *held(op.getRing()).ring;
-  RingStage &stage = ring.stageOf(put(ring));
-  if (waits(op)) {
+  int64_t round = put(ring);
+  RingStage &stage = ring.stageOf(round);
+  if (role && waits(op)) {
     if (!isFree(ring))
       return waitFor("an empty buffer of " + ring.name());
     clock.join(stage.empty);
@@ -305,6 +307,10 @@ Agent::Progress Agent::share(tile::ShareOp op) {
     data->push_back(static_cast<float>(number.f));
   rows.data = std::move(data);
   rows.filler = op;
+  if (!role) {
+    rows.round = round;
+    ++puts[&ring];
+  }
   return Progress::Moved;
 }
 

@@ -219,12 +219,15 @@ def Attn_WarpsAttr : AttrDef<Attn_Dialect, "Warps", [Attn_PipelineAttr]> {
     All threads copy pieces of 16 bytes (`cp.async`), a step ahead of the products, which are those of warps. The assembler
     chooses registers, and a block works on one tile.
 
-    - `consumers`: warpgroups of a block, a power of two.
+    - `consumers`: warpgroups of a block, a power of two. In the program of all three gradients, where a tile has the rows
+      of one panel, all have these rows, and each some of the columns.
     - `stages`: buffers of keys and of values; of a backward, of the columns of its steps.
     - `rescaling`: as of `#attn.roles`, but for `on_overflow`.
     - `by_row`, `section_bytes`, `block_mask`, `early`, `batch_inside`: as of `#attn.roles`.
     - `split_floats`: of exact f32. All threads of a block split the right operands of products into the parts that tensor
       cores multiply, once, and these lie in shared memory; else each warp splits what it reads.
+    - `rows_in_registers`: in the program of all three gradients, warps read their keys and values from shared memory once for
+      each tile, and multiply from registers.
 
     Example: `#attn.warps<consumers = 1, stages = 2, rescaling = on_growth>`
   }];
@@ -235,7 +238,8 @@ def Attn_WarpsAttr : AttrDef<Attn_Dialect, "Warps", [Attn_PipelineAttr]> {
                         DefaultValuedParameter<"bool", "false">:$block_mask,
                         DefaultValuedParameter<"bool", "false">:$early,
                         DefaultValuedParameter<"bool", "false">:$split_floats,
-                        DefaultValuedParameter<"bool", "false">:$batch_inside);
+                        DefaultValuedParameter<"bool", "false">:$batch_inside,
+                        DefaultValuedParameter<"bool", "false">:$rows_in_registers);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{

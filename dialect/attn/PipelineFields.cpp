@@ -27,7 +27,7 @@ GradientStepsAttr PipelineFields::getGradients(MLIRContext *context) const {
 PipelineAttr PipelineFields::get(MLIRContext *context) const {
   if (staging == Staging::CpAsync)
     return WarpsAttr::get(context, consumers, stages, rescaling, byRow, sectionBytes, blockMask, early, splitFloats,
-                          batchInside);
+                          batchInside, rowsInRegisters);
   return RolesAttr::get(context, consumers, stages, queryStages, producerRegisters, consumerRegisters, rescaling,
                         ownKeys, pingPong, byRow, epilogue, dynamic, sectionBytes, blockMask, early, headroom,
                         getGradients(context), captureStages, batchInside);
@@ -36,7 +36,7 @@ PipelineAttr PipelineFields::get(MLIRContext *context) const {
 PipelineAttr PipelineFields::getChecked(function_ref<InFlightDiagnostic()> emitError, MLIRContext *context) const {
   if (staging == Staging::CpAsync)
     return WarpsAttr::getChecked(emitError, context, consumers, stages, rescaling, byRow, sectionBytes, blockMask,
-                                 early, splitFloats, batchInside);
+                                 early, splitFloats, batchInside, rowsInRegisters);
   return RolesAttr::getChecked(emitError, context, consumers, stages, queryStages, producerRegisters, consumerRegisters,
                                rescaling, ownKeys, pingPong, byRow, epilogue, dynamic, sectionBytes, blockMask, early,
                                headroom, getGradients(context), captureStages, batchInside);

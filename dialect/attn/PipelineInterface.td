@@ -32,6 +32,7 @@ def Attn_PipelineAttr : AttrInterface<"PipelineAttr"> {
     InterfaceMethod<"Whether a program of its own lists the steps.", "bool", "getBlockMask">,
     InterfaceMethod<"Whether the kernel starts before the one that it waits for has ended.", "bool", "getEarly">,
     InterfaceMethod<"Whether tiles of all batch entries follow each other.", "bool", "getBatchInside">,
+    InterfaceMethod<"Whether a backward multiplies its rows from registers.", "bool", "getRowsInRegisters">,
     // Of roles.
     Attn_PipelineOption<"Buffers of queries, or of a backward's rows; 0 where they stay in registers.", "int64_t",
                         "getQueryStages", "1">,
@@ -52,8 +53,6 @@ def Attn_PipelineAttr : AttrInterface<"PipelineAttr"> {
                         "::attnc::attn::Overlap::InStep">,
     Attn_PipelineOption<"Registers of a thread of the warpgroup that adds up gradients of queries; 0 where there is none.",
                         "int64_t", "getReducerRegisters", "0">,
-    Attn_PipelineOption<"Whether consumers of a backward multiply their rows from registers.", "bool",
-                        "getRowsInRegisters", "false">,
     // Of warps.
     Attn_PipelineOption<"Whether all threads split the right operands of exact f32, once.", "bool", "getSplitFloats",
                         "false">,

@@ -3,7 +3,7 @@
 //
 // A warp's accumulators are 16 rows of blocks of eight columns: of each a lane has two adjacent elements of one row,
 // and two of the row eight further (PTX ISA 9.7.15.5.1). Memory that only programs of one kernel read holds them so
-// that each lane's four are 16 bytes.
+// that each lane's four are 16 bytes, or interleaved: so that what all lanes have of one number follows each other.
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTNC_DIALECT_TILE_BLOCKEDROWS_H
@@ -19,11 +19,15 @@ struct BlockedRows {
   /// lane has of it.
   static constexpr int64_t bandRows = 16, blockColumns = 8, blockElements = bandRows * blockColumns, pieceElements = 4;
 
-  /// Where element (row, column) stands in a view of `columns` columns, in elements.
-  static int64_t positionOf(int64_t row, int64_t column, int64_t columns) {
+  static constexpr int64_t lanes = blockElements / pieceElements;
+
+  /// Where element (row, column) stands in a view of `columns` columns, in elements. With `interleaved`, the first
+  /// elements of all lanes come first.
+  static int64_t positionOf(int64_t row, int64_t column, int64_t columns, bool interleaved) {
     int64_t inBand = row % bandRows, inBlock = column % blockColumns;
     int64_t lane = inBand % 8 * 4 + inBlock / 2, inPiece = inBand / 8 * 2 + inBlock % 2;
-    return (row - inBand) * columns + column / blockColumns * blockElements + lane * pieceElements + inPiece;
+    int64_t place = interleaved ? inPiece * lanes + lane : lane * pieceElements + inPiece;
+    return (row - inBand) * columns + column / blockColumns * blockElements + place;
   }
 };
 

@@ -19,7 +19,8 @@ LogicalResult attnc::tile::verifyShared(Operation &op, Value operand) {
 }
 
 LogicalResult attnc::tile::verifyStaged(Operation &op) {
-  if (auto store = dyn_cast<StoreOp>(op); store && store.getAccumulate() && !store.getBuffer() && !store.getOrder())
+  if (auto store = dyn_cast<StoreOp>(op);
+      store && op.getParentOfType<RoleOp>() && store.getAccumulate() && !store.getBuffer() && !store.getOrder())
     return op.emitOpError("expected a buffer with 'accumulate': the copy engine adds");
   if (auto share = dyn_cast<ShareOp>(op); share && !share.getRing())
     return op.emitOpError("expected a ring");

@@ -77,9 +77,20 @@ static LogicalResult verifyBlocked(Operation *op, VectorType tile, MemRefType vi
   return success();
 }
 
+/// The order of `blocked` has two forms.
+static LogicalResult verifyInterleaved(Operation *op, bool isInterleaved, bool isBlocked, bool hasBuffer) {
+  if (isInterleaved && !isBlocked)
+    return op->emitOpError("expected 'blocked' with 'interleaved'");
+  if (isInterleaved && hasBuffer)
+    return op->emitOpError("expected no buffer with 'interleaved': the copy engine adds what a lane has together");
+  return success();
+}
+
 LogicalResult LoadOp::verify() {
   VectorType tile = getResult().getType();
   if (getBlocked() && failed(verifyBlocked(*this, tile, getView().getType(), getAxes(), getGroup())))
+    return failure();
+  if (failed(verifyInterleaved(*this, getInterleaved(), getBlocked(), /*hasBuffer=*/false)))
     return failure();
   if (isColumnVector(tile)) {
     if (!getGroup().empty())
@@ -132,7 +143,8 @@ LogicalResult StoreOp::verify() {
       return emitOpError() << "expected a buffer with the rows and some or all columns of " << value << ", got "
                            << buffer;
   }
-  if (failed(verifyAccumulate(*this)) || failed(verifyOrder(*this)))
+  if (failed(verifyAccumulate(*this)) || failed(verifyOrder(*this)) ||
+      failed(verifyInterleaved(*this, getInterleaved(), getBlocked(), static_cast<bool>(getBuffer()))))
     return failure();
   if (getBlocked() &&
       failed(verifyBlocked(*this, cast<VectorType>(getValue().getType()), getView().getType(), getAxes(), getGroup())))

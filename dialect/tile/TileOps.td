@@ -178,7 +178,7 @@ class Tile_AccessOp<string mnemonic, dag operands, list<Trait> traits, dag attri
 /// The table of the pages that rows lie in, where they do.
 defvar Tile_Pages = (ins Arg<Optional<Tile_View>, "the page table">:$pages);
 
-def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>], !con(Tile_Pages, (ins UnitAttr:$blocked))> {
+def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>], !con(Tile_Pages, (ins UnitAttr:$blocked, UnitAttr:$interleaved))> {
   let summary = "Loads a tile from a view";
   let description = [{
     Element (r, c) is the view's element at `indices`, with r added to dimension `axes[0]` and c to `axes[1]`. A vector
@@ -191,8 +191,8 @@ def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>], !con(
 
     With `blocked`, the view is memory that programs hand each other f32 through, two dimensions without gaps, and its rows
     lie in bands of sixteen, each of whose elements stand in the order of `tile::BlockedRows`: what a lane of a warp holds
-    of a tile is then whole pieces of 16 bytes. The tile has whole bands, and no limit cuts it: there is memory for all of
-    its rows.
+    of a tile is then whole pieces of 16 bytes, or, with `interleaved` as well, words beside those of other lanes. The tile
+    has whole bands, and no limit cuts it: there is memory for all of its rows.
 
     With `pages`, the view's first two dimensions are pages and their n rows, while the index and the limit along the
     second count the rows of a sequence, and the first index is the number of that sequence: its row j is row j % n of page
@@ -229,7 +229,7 @@ def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>], !con(
 defvar Tile_Order = (ins Optional<Index>:$order, Arg<Optional<Tile_View>, "semaphores">:$semaphores, Variadic<Index>:$semaphore);
 
 def Tile_StoreOp : Tile_AccessOp<"store", (ins Tile_TileOrRows:$value, Optional<Tile_SharedTile>:$buffer),
-                                 [MemoryEffects<[MemWrite]>], !con(Tile_Order, (ins UnitAttr:$accumulate, UnitAttr:$blocked, UnitAttr:$deferred))> {
+                                 [MemoryEffects<[MemWrite]>], !con(Tile_Order, (ins UnitAttr:$accumulate, UnitAttr:$blocked, UnitAttr:$interleaved, UnitAttr:$deferred))> {
   let summary = "Stores a tile into a view";
   let description = [{
     The counterpart of `tile.load`: elements past a limit are not stored. With `via`, it goes through a buffer in shared
@@ -238,8 +238,9 @@ def Tile_StoreOp : Tile_AccessOp<"store", (ins Tile_TileOrRows:$value, Optional<
 
     With `accumulate`, elements are added to what is there, which has the order of `blocked` (see `tile.load`): all of them,
     or none where the first row is past its limit. Others may add to the same element at any time: the order of additions
-    is left open, and each is atomic. On a GPU the copy engine adds, from a buffer that is as large as the tile; with
-    `deferred` it starts at the next `tile.post` of the block. Without `accumulate`, `blocked` goes without a buffer.
+    is left open, and each is atomic. Where warpgroups have roles, the copy engine adds, from a buffer that is as large as
+    the tile; with `deferred` it starts at the next `tile.post` of the block. Elsewhere threads add, of `interleaved` sums to
+    words side by side. Without `accumulate`, `blocked` goes without a buffer.
 
     With `order`, sums have the same bits in every run: the tile waits until its semaphore says that as many tiles have added,
     adds its part, and releases the next one, also where it adds nothing. The semaphore is an element of a workspace of

@@ -77,9 +77,14 @@ void GradientWriter::writeQueryGradient() {
 // Tiles of keys
 //===----------------------------------------------------------------------===//
 
-Value GradientWriter::queryGradients(Value key) {
+void GradientWriter::share(Value tile) { tile::ShareOp::create(builder, loc, tile, Value()); }
+
+Value GradientWriter::takeShared() {
   auto type = VectorType::get({b.getRows(), b.getColumns()}, element);
-  Value gradients = tile::TakeOp::create(builder, loc, tile::SharedTileType::get(builder.getContext(), type));
+  return tile::TakeOp::create(builder, loc, tile::SharedTileType::get(builder.getContext(), type));
+}
+
+Value GradientWriter::queryGradients(Value gradients, Value key) {
   auto part = VectorType::get({b.getColumns(), dimOf(op.getQuery())}, builder.getF32Type());
   return b.product(gradients, key, b.splat(part, 0), /*transposed=*/false, /*leftTransposed=*/true);
 }
@@ -106,7 +111,7 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, const ColumnS
     statistics.offset = rowOf(0);
     statistics.delta = rowOf(1);
   }
-  Value ofQueries = queriesFirst ? queryGradients(key) : Value();
+  Value ofQueries = queriesFirst ? queryGradients(takeShared(), key) : Value();
   Value products = product(key, queries);
   Value weightProducts = sums.key ? productAhead(value, outGradients) : Value();
   if (!statistics.offset)
@@ -115,7 +120,10 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, const ColumnS
   Weights weights = probabilities(logits, step, statistics);
   if (sums.key && sums.value)
     weights = mark(weights);
-  if (sums.value)
+  bool sharesRows = b.sharesRows();
+  if (sharesRows)
+    share(keptWeights(weights));
+  else if (sums.value)
     sums.value = accumulate(keptWeights(weights), outGradients, sums.value);
   if (queriesFirst)
     b.addToQuerySums(ofQueries, sums.previous);
@@ -126,16 +134,23 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, const ColumnS
       statistics.delta = rowOf(1);
     LogitGradients gradients = logitGradients(weights, logits, weightProducts, first, statistics, /*wantsLogits=*/true,
                                               capturedOf({CapturedForm::KeySums}));
-    if (queriesFirst || sums.hasReducer)
-      tile::ShareOp::create(builder, loc, gradients.logits, Value());
+    if (queriesFirst || sums.hasReducer || sharesRows)
+      share(gradients.logits);
     else if (queriesLast)
-      ofQueries = queryGradients(key);
-    if (sums.hasReducer)
-      b.addToQuerySums(queryGradients(key), b.rowOfQuerySums(first));
-    sums.key = accumulate(gradients.logits, queries, sums.key);
+      ofQueries = queryGradients(takeShared(), key);
+    Value ofLogits = gradients.logits;
+    // Both are shared by now, so that one barrier serves products with either.
+    if (sharesRows) {
+      sums.value = accumulate(takeShared(), outGradients, sums.value);
+      ofLogits = takeShared();
+      b.addToQuerySums(queryGradients(ofLogits, key), b.rowOfQuerySums(first));
+    } else if (sums.hasReducer) {
+      b.addToQuerySums(queryGradients(takeShared(), key), b.rowOfQuerySums(first));
+    }
+    sums.key = accumulate(ofLogits, queries, sums.key);
     if (queriesLast) {
       b.addToQuerySums(ofQueries, sums.previous);
-      tile::ShareOp::create(builder, loc, gradients.logits, Value());
+      share(gradients.logits);
     }
     if (sums.previous)
       sums.previous = b.rowOfQuerySums(first);
@@ -165,18 +180,18 @@ void GradientWriter::writeKeyGradients(bool ofKeys, bool ofValues, bool ofQuerie
     KeySums before = sums.with(state);
     before.captured = emptySums(summed);
     before.hasReducer = ofQueries && b.getPipeline() && b.getPipeline().getReducerRegisters() > 0;
-    bool isLate = ofQueries && !before.hasReducer;
+    bool isLate = ofQueries && !before.hasReducer && !b.sharesRows();
     if (isLate) {
       // Each step takes what the step before it has shared, and the first one this, which goes nowhere.
       Value none = b.splat(VectorType::get({b.getRows(), b.getColumns()}, element), 0);
-      tile::ShareOp::create(builder, loc, none, Value());
+      share(none);
       before.previous = b.endOfQuerySums();
     }
     auto body = [&](const ColumnStep &step, ValueRange inner) { return keyStep(key, value, step, before.with(inner)); };
     KeySums after = before.with(together ? b.overColumnsOfHeads(before.values(), bounds, body)
                                          : b.overColumns(before.values(), bounds, body));
     if (isLate)
-      b.addToQuerySums(queryGradients(key), after.previous);
+      b.addToQuerySums(queryGradients(takeShared(), key), after.previous);
     storeSums(summed, after.captured);
     return after.gradients();
   };

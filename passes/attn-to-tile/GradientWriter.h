@@ -103,8 +103,11 @@ private:
   /// The same for the products that only the gradients of logits need, or null. Where products run asynchronously, they
   /// start before the exponentials, which then run while they do; elsewhere they would only hold registers.
   mlir::Value productAhead(mlir::Value a, mlir::Value transposedB);
-  /// Of the gradients of logits that were shared before, what queries get from a tile of keys: gradients^T * key.
-  mlir::Value queryGradients(mlir::Value key);
+  /// Gives a tile of this step, of 16 bits, to all warps; and the oldest of them that has not been taken.
+  void share(mlir::Value tile);
+  mlir::Value takeShared();
+  /// Of gradients of logits that were shared, what queries get from a tile of keys: gradients^T * key.
+  mlir::Value queryGradients(mlir::Value gradients, mlir::Value key);
   /// sum + a * columns.
   mlir::Value accumulate(mlir::Value a, mlir::Value columns, mlir::Value sum) {
     return b.product(a, columns, sum, /*transposed=*/false);

@@ -142,6 +142,13 @@ bool TileStatistics::hasQuerySums() {
                       [](ScheduleAttr schedule) { return schedule.getProgram() == Program::Dqdkdv; });
 }
 
+bool TileStatistics::threadsAddQueries() {
+  return llvm::any_of(kernel.getSchedules(), [](ScheduleAttr schedule) {
+    PipelineAttr pipeline = schedule.getPipeline();
+    return schedule.getProgram() == Program::Dqdkdv && pipeline && pipeline.getStaging() == Staging::CpAsync;
+  });
+}
+
 Value TileStatistics::rowsOfHead() { return viewDim(program.getWorkspaceView(statisticsWorkspace), 1); }
 
 /// The row of query `first` of the head at hand among all sums.
@@ -155,6 +162,7 @@ void TileStatistics::storeQuerySums(Value tile, Value row, bool accumulate) {
       ValueRange{endOfQuerySums(), index(kernel.getHeadDim())}, ArrayRef<int64_t>{0, 1}, ArrayRef<int64_t>());
   store.setAccumulate(accumulate);
   store.setBlocked(true);
+  store.setInterleaved(threadsAddQueries());
 }
 
 void TileStatistics::addToQuerySums(Value tile, Value row) { storeQuerySums(tile, row, /*accumulate=*/true); }
@@ -166,8 +174,8 @@ void TileStatistics::clearQuerySums() {
 
 Value TileStatistics::loadQuerySums() {
   Value row = rowOfQuerySums(geometry.row0);
-  return tile::LoadOp::create(builder, loc, tileType(kernel.getHeadDim(), builder.getF32Type()),
-                              program.getWorkspaceView(querySumsWorkspace), ValueRange{row, index(0)},
-                              ValueRange{add(row, index(getRows())), index(kernel.getHeadDim())},
-                              ArrayRef<int64_t>{0, 1}, ArrayRef<int64_t>(), /*pages=*/Value(), /*blocked=*/true);
+  return tile::LoadOp::create(
+      builder, loc, tileType(kernel.getHeadDim(), builder.getF32Type()), program.getWorkspaceView(querySumsWorkspace),
+      ValueRange{row, index(0)}, ValueRange{add(row, index(getRows())), index(kernel.getHeadDim())},
+      ArrayRef<int64_t>{0, 1}, ArrayRef<int64_t>(), /*pages=*/Value(), /*blocked=*/true, threadsAddQueries());
 }

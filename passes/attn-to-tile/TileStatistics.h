@@ -73,6 +73,8 @@ private:
   int64_t countStoredTogether();
   /// Columns of the statistics that are those of queries.
   mlir::Value countStatisticColumns();
+  /// Whether threads add to the sums, each to elements of its own; else the copy engine does, or a CPU.
+  bool threadsAddQueries();
   /// Rows that a head has among the sums: whole tiles of each program.
   mlir::Value rowsOfHead();
   /// Stores a tile from `row` of the sums on, or adds it to them.

@@ -19,13 +19,13 @@ using namespace attnc::tile;
 
 namespace {
 
-/// A tile that was put and not yet got, or whose parts were.
+/// A tile that was put and not yet got, or that threads have written.
 struct Copy {
-  bool isSplit = false; ///< parts, which threads have written themselves: a barrier is enough
-  int64_t later = 0;    ///< puts since, at least
-  bool isDone = false;  ///< a wait and a barrier have passed since it was
+  bool isWritten = false; ///< by threads themselves: a barrier is enough
+  int64_t later = 0;      ///< puts since, at least
+  bool isDone = false;    ///< a wait and a barrier have passed since it was
   bool operator==(const Copy &other) const {
-    return isSplit == other.isSplit && later == other.later && isDone == other.isDone;
+    return isWritten == other.isWritten && later == other.later && isDone == other.isDone;
   }
 };
 
@@ -55,7 +55,8 @@ private:
   LogicalResult follow(scf::ForOp loop, State &state, bool inserts);
   LogicalResult follow(scf::IfOp branch, State &state, bool inserts);
   LogicalResult follow(PutOp put, State &state, bool inserts);
-  LogicalResult follow(SplitOp split, State &state, bool inserts);
+  template <typename Op>
+  LogicalResult followWritten(Op op, State &state, bool inserts);
   template <typename Op>
   LogicalResult fill(Op op, Copy copy, State &state, bool inserts);
   LogicalResult follow(GetOp get, State &state, bool inserts);
@@ -86,7 +87,7 @@ void RingFlow::synchronize(Operation *before, std::optional<int64_t> copies, Sta
   for (RingState &ring : state) {
     ring.dirty = 0;
     for (Copy &copy : ring.copies)
-      copy.isDone |= copy.isSplit || (copies && copy.later >= *copies);
+      copy.isDone |= copy.isWritten || (copies && copy.later >= *copies);
   }
   if (!inserts)
     return;
@@ -115,18 +116,31 @@ LogicalResult RingFlow::follow(PutOp put, State &state, bool inserts) {
   return fill(put, Copy(), state, inserts);
 }
 
-LogicalResult RingFlow::follow(SplitOp split, State &state, bool inserts) {
-  Copy parts;
-  parts.isSplit = true;
-  return fill(split, parts, state, inserts);
+/// What all threads write: parts of a tile, or what they have computed.
+template <typename Op>
+LogicalResult RingFlow::followWritten(Op op, State &state, bool inserts) {
+  Copy written;
+  written.isWritten = true;
+  return fill(op, written, state, inserts);
 }
 
 LogicalResult RingFlow::follow(GetOp get, State &state, bool inserts) {
   RingState &ring = state[numbers.lookup(get.getRing())];
   if (ring.copies.empty())
     return get.emitOpError("finds nothing in its ring");
-  if (const Copy &first = ring.copies.front(); !first.isDone)
-    synchronize(get, first.isSplit ? std::nullopt : std::optional<int64_t>(first.later), state, inserts);
+  if (!ring.copies.front().isDone) {
+    // One barrier serves what is got together.
+    std::optional<int64_t> later;
+    llvm::SmallDenseSet<Value> seen;
+    for (Operation *op = get; auto next = dyn_cast_or_null<GetOp>(op); op = op->getNextNode()) {
+      const RingState &other = state[numbers.lookup(next.getRing())];
+      if (!seen.insert(next.getRing()).second || other.copies.empty())
+        break;
+      if (const Copy &first = other.copies.front(); !first.isDone && !first.isWritten)
+        later = std::min(later.value_or(first.later), first.later);
+    }
+    synchronize(get, later, state, inserts);
+  }
   ring.copies.erase(ring.copies.begin());
   ++ring.held;
   return success();
@@ -160,7 +174,9 @@ LogicalResult RingFlow::follow(Block &block, State &state, bool inserts) {
     if (auto put = dyn_cast<PutOp>(op)) {
       result = follow(put, state, inserts);
     } else if (auto split = dyn_cast<SplitOp>(op)) {
-      result = follow(split, state, inserts);
+      result = followWritten(split, state, inserts);
+    } else if (auto share = dyn_cast<ShareOp>(op)) {
+      result = followWritten(share, state, inserts);
     } else if (auto get = dyn_cast<GetOp>(op)) {
       result = follow(get, state, inserts);
     } else if (auto release = dyn_cast<ReleaseOp>(op)) {

@@ -130,3 +130,38 @@ llvm::DenseMap<Operation *, Value> attnc::tile::createRings(OpBuilder &builder, 
   }
   return rings;
 }
+
+void attnc::tile::readLeft(LoadOp load, Value shared) {
+  OpBuilder builder(load);
+  Value left;
+  for (OpOperand &use : llvm::make_early_inc_range(load->getUses())) {
+    if (!isa<MmaOp>(use.getOwner()) || use.getOperandNumber() != 0)
+      continue;
+    if (!left)
+      left = ReadOp::create(builder, load.getLoc(), load.getType(), shared, /*transposed=*/false);
+    use.set(left);
+  }
+}
+
+SmallVector<GetOp> attnc::tile::giveRingsToShared(ProgramOp program, int64_t stages) {
+  OpBuilder builder(program.getContext());
+  llvm::SmallDenseMap<Type, Value> ofType;
+  program->walk([&](ShareOp share) {
+    Value &ring = ofType[share.getValue().getType()];
+    if (!ring) {
+      builder.setInsertionPointToStart(&program.getBody().front());
+      auto type = RingType::get(builder.getContext(), stages, share.getValue().getType());
+      ring = RingOp::create(builder, program.getLoc(), type, IntegerAttr(), IntegerAttr());
+    }
+    share.getRingMutable().assign(ring);
+  });
+  SmallVector<GetOp> gets;
+  program->walk([&](TakeOp take) {
+    builder.setInsertionPoint(take);
+    gets.push_back(GetOp::create(builder, take.getLoc(), take.getShared().getType(),
+                                 ofType.lookup(take.getShared().getType().getTile()), /*kept=*/false));
+    take.replaceAllUsesWith(gets.back().getResult());
+    take.erase();
+  });
+  return gets;
+}

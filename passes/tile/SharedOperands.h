@@ -27,6 +27,13 @@ void sinkLoads(llvm::ArrayRef<LoadOp> loads);
 llvm::DenseMap<mlir::Operation *, mlir::Value> createRings(mlir::OpBuilder &builder, llvm::ArrayRef<LoadOp> loads,
                                                            attn::PipelineAttr pipeline);
 
+/// Has products read `shared`, which `load` becomes, from registers where it is their left operand.
+void readLeft(LoadOp load, mlir::Value shared);
+
+/// Gives what `program` shares a ring, one of `stages` buffers for all tiles of a type, and makes a `tile.get` of each
+/// `tile.take`: those are returned.
+llvm::SmallVector<GetOp> giveRingsToShared(ProgramOp program, int64_t stages);
+
 } // namespace attnc::tile
 
 #endif // ATTNC_PASSES_TILE_SHAREDOPERANDS_H

@@ -48,7 +48,6 @@ private:
   void cloneBranch(scf::IfOp branch, IRMapping &mapping);
   void fillConsumer(PersistentOp each);
   void stageStores();
-  void giveRingsToShared();
 
   ProgramOp program;
   Block &body;
@@ -274,19 +273,6 @@ void RoleSplitter::fillReducer(PersistentOp each, Block &from) {
     op->erase();
 }
 
-/// Has products read `shared`, which `load` becomes, from registers where it is their left operand.
-static void readLeft(LoadOp load, Value shared) {
-  OpBuilder builder(load);
-  Value left;
-  for (OpOperand &use : llvm::make_early_inc_range(load->getUses())) {
-    if (!isa<MmaOp>(use.getOwner()) || use.getOperandNumber() != 0)
-      continue;
-    if (!left)
-      left = ReadOp::create(builder, load.getLoc(), load.getType(), shared, /*transposed=*/false);
-    use.set(left);
-  }
-}
-
 /// Moves the program's body to the consumers; what loads through rings gets from them.
 void RoleSplitter::fillConsumer(PersistentOp each) {
   Block &target = each.getBody().front();
@@ -356,29 +342,6 @@ void RoleSplitter::stageStores() {
   });
 }
 
-/// What consumers share goes through a ring, one for all tiles of a type.
-void RoleSplitter::giveRingsToShared() {
-  llvm::SmallDenseMap<Type, Value> ofType;
-  program->walk([&](ShareOp share) {
-    Value &ring = ofType[share.getValue().getType()];
-    if (!ring) {
-      builder.setInsertionPointToStart(&body);
-      // A second buffer saves a barrier, and a third nothing.
-      int64_t stages = std::min<int64_t>(pipeline.getStages(), 2);
-      auto type = RingType::get(builder.getContext(), stages, share.getValue().getType());
-      ring = RingOp::create(builder, loc, type, IntegerAttr(), IntegerAttr());
-    }
-    share.getRingMutable().assign(ring);
-  });
-  program->walk([&](TakeOp take) {
-    OpBuilder at(take);
-    take.replaceAllUsesWith(GetOp::create(at, take.getLoc(), take.getShared().getType(),
-                                          ofType.lookup(take.getShared().getType().getTile()), /*kept=*/false)
-                                .getResult());
-    take.erase();
-  });
-}
-
 void RoleSplitter::run() {
   splitSharedLoads(program);
   shared = findSharedLoads(program);
@@ -403,7 +366,8 @@ void RoleSplitter::run() {
     op.moveBefore(consumer->getParentOp());
   fillConsumer(consumer);
   stageStores();
-  giveRingsToShared();
+  // A second buffer saves a barrier, and a third nothing.
+  giveRingsToShared(program, std::min<int64_t>(pipeline.getStages(), 2));
 }
 
 namespace {

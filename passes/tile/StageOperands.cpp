@@ -4,6 +4,7 @@
 // Dao, "FlashAttention-2" (2023); software prefetch over rings as in CUTLASS's multistage products.
 //===----------------------------------------------------------------------===//
 
+#include "dialect/tile/TileQueries.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -34,10 +35,12 @@ private:
   bool isOnlyLoadIn(LoadOp load, Block *block) const;
   scf::ForOp findLoop(LoadOp load) const;
   void putInPlace(LoadOp load);
+  void gatherLoads(ArrayRef<std::pair<LoadOp, scf::ForOp>> ahead);
+  Operation *findNextPut(LoadOp load) const;
   void putAhead(LoadOp load, scf::ForOp loop);
   void put(LoadOp load, IRMapping &mapping, Value some);
   void putStep(LoadOp load, scf::ForOp loop, Value key);
-  Operation *findLastUse(LoadOp load) const;
+  static Operation *findLastUse(Operation *op);
   void replaceByGet(LoadOp load);
 
   int64_t stagesOf(LoadOp load) const { return cast<RingType>(rings.lookup(load).getType()).getStages(); }
@@ -138,13 +141,29 @@ void OperandStager::putStep(LoadOp load, scf::ForOp loop, Value key) {
   put(load, mapping, arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, key, loop.getUpperBound()));
 }
 
-/// The last operation in the block of `load` that uses its tile, or holds what does.
-Operation *OperandStager::findLastUse(LoadOp load) const {
-  Operation *last = load;
-  for (Operation *user : load->getUsers())
-    if (Operation *at = load->getBlock()->findAncestorOpInBlock(*user); last->isBeforeInBlock(at))
+/// The last operation in the block of `op` that uses its tile, or holds what does.
+Operation *OperandStager::findLastUse(Operation *op) {
+  Operation *last = op;
+  for (Operation *user : op->getUsers())
+    if (Operation *at = op->getBlock()->findAncestorOpInBlock(*user); last->isBeforeInBlock(at))
       last = at;
   return last;
+}
+
+/// In front of what the tile of the next step is put. With one stage, the buffer is free after the last product that
+/// reads it; the wait for the next tile then is the barrier that the copy needs. With several, one is free.
+Operation *OperandStager::findNextPut(LoadOp load) const {
+  if (stagesOf(load) > 1) {
+    // Behind all that is got with it, and put for it.
+    Operation *next = load->getNextNode();
+    while (rings.contains(next))
+      next = next->getNextNode();
+    return next;
+  }
+  Operation *free = findLastUse(load)->getNextNode();
+  while (!rings.contains(free) && !free->hasTrait<OpTrait::IsTerminator>())
+    free = free->getNextNode();
+  return free->hasTrait<OpTrait::IsTerminator>() ? free : free->getNextNode();
 }
 
 void OperandStager::putAhead(LoadOp load, scf::ForOp loop) {
@@ -156,18 +175,7 @@ void OperandStager::putAhead(LoadOp load, scf::ForOp loop) {
   builder.setInsertionPoint(at);
   putStep(load, loop, loop.getLowerBound());
 
-  // With one stage, the buffer is free after the last product that reads it; the wait for the next tile then is the
-  // barrier that the copy needs.
-  Operation *free = load;
-  if (stagesOf(load) == 1) {
-    free = findLastUse(load)->getNextNode();
-    while (!isShared(free) && !free->hasTrait<OpTrait::IsTerminator>())
-      free = free->getNextNode();
-  }
-  if (free->hasTrait<OpTrait::IsTerminator>())
-    builder.setInsertionPoint(free);
-  else
-    builder.setInsertionPointAfter(free);
+  builder.setInsertionPoint(findNextPut(load));
   putStep(load, loop, arith::AddIOp::create(builder, loc, loop.getInductionVar(), loop.getStep()));
 
   builder.setInsertionPointAfter(loop);
@@ -177,14 +185,40 @@ void OperandStager::putAhead(LoadOp load, scf::ForOp loop) {
   ++numAhead;
 }
 
+/// Where warps share tiles, moves what a loop loads ahead, and has several buffers for, to the first of it: one barrier
+/// serves it all, and the tiles that were shared in the step before.
+void OperandStager::gatherLoads(ArrayRef<std::pair<LoadOp, scf::ForOp>> ahead) {
+  if (!sharesTiles(program))
+    return;
+  llvm::SmallDenseMap<Operation *, LoadOp> firsts;
+  for (auto [load, loop] : ahead) {
+    if (stagesOf(load) == 1)
+      continue;
+    LoadOp &first = firsts[loop];
+    if (!first || load->isBeforeInBlock(first))
+      first = load;
+  }
+  for (auto [load, loop] : ahead) {
+    LoadOp first = firsts.lookup(loop);
+    if (stagesOf(load) == 1 || load == first)
+      continue;
+    SetVector<Operation *> slice;
+    sliceIndices(load, loop.getInductionVar(), slice);
+    for (Operation *op : slice)
+      if (first->isBeforeInBlock(op))
+        op->moveBefore(first);
+    load->moveAfter(first);
+  }
+}
+
 void OperandStager::replaceByGet(LoadOp load) {
-  Operation *last = findLastUse(load);
   builder.setInsertionPoint(load);
   Value ring = rings.lookup(load);
   auto get = GetOp::create(builder, loc, SharedTileType::get(builder.getContext(), load.getType()), ring);
-  for (OpOperand &use : llvm::make_early_inc_range(load->getUses()))
-    use.set(get);
-  builder.setInsertionPointAfter(last);
+  if (program.getPipelineAttr().getRowsInRegisters())
+    readLeft(load, get);
+  load->replaceAllUsesWith(get);
+  builder.setInsertionPointAfter(findLastUse(get));
   ReleaseOp::create(builder, loc, ring);
   load.erase();
 }
@@ -204,10 +238,16 @@ void OperandStager::run() {
       ahead.push_back({load, loop});
     else
       putInPlace(load);
+  gatherLoads(ahead);
   for (auto [load, loop] : ahead)
     putAhead(load, loop);
   for (LoadOp load : loads)
     replaceByGet(load);
+  // With a second buffer a tile is shared while others still read the one before.
+  for (GetOp get : giveRingsToShared(program, /*stages=*/2)) {
+    builder.setInsertionPointAfter(findLastUse(get));
+    ReleaseOp::create(builder, loc, get.getRing());
+  }
 }
 
 namespace {

@@ -83,6 +83,21 @@ attn.schedule_table <
 
   // Gradients. 'registers' are those for sums, logits, their gradients, weights, and what elements take.
 
+  // All three gradients in one program. At 64 each warp has sixteen keys, which it holds in registers; of larger head dims
+  // sums alone would take all registers, and warps of both warpgroups have the same keys and half of the columns each, so
+  // that what they load serves more products.
+  <kernels = <bits = 16, max_dim = 64>,
+   steps = [64 x 2], registers = 224,
+   schedule = <query_tile = 64, key_tile = 128, panel = 64,
+               pipeline = #attn.warps<consumers = 2, stages = 2, rows_in_registers = true>, program = dqdkdv>>,
+  <kernels = <bits = 16, max_dim = 128>,
+   steps = [64 x 2], registers = 224,
+   schedule = <query_tile = 64, key_tile = 128, panel = 128,
+               pipeline = #attn.warps<consumers = 2, stages = 2>, program = dqdkdv>>,
+  <kernels = <bits = 16>,
+   steps = [64 x 1], registers = 224,
+   schedule = <query_tile = 64, key_tile = 64, panel = 64,
+               pipeline = #attn.warps<consumers = 2, stages = 1>, program = dqdkdv>>,
   <kernels = <programs = [dq, dkdv, dk, dv], bits = 16>,
    steps = [64 x 1, 32 x 1], registers = 224, blocks = 2,
    schedule = <query_tile = 128, key_tile = 64, panel = 128,
