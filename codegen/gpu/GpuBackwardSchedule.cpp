@@ -355,7 +355,11 @@ SmallVector<ScheduleAttr> attnc::gpu::selectBackwardSchedules(BackwardOp op, Gpu
     hasAll = true;
     SmallVector<ScheduleAttr> ofAll;
     if (tiles.suitsOneProgram(Staging::CpAsync))
-      ofAll = tiles.selectWarps(Program::Dqdkdv);
+      for (ScheduleAttr schedule : tiles.selectWarps(Program::Dqdkdv)) {
+        PipelineFields fields(schedule.getPipeline());
+        fields.sectionBytes = getSectionBytes(op, target);
+        ofAll.push_back(schedule.withPipeline(fields.get(op.getContext())));
+      }
     SmallVector<Program> programs;
     if (ofAll.empty()) {
       programs.push_back(Program::Dq);
@@ -390,15 +394,16 @@ static LogicalResult checkOneProgramByWarps(BackwardOp op, ScheduleAttr schedule
            << "head dims of 64, 128 and 256, without gradients that rows sum for captured tensors, without "
            << "a score or f16 where data decides about tiles, and not for " << deterministicAttrName;
   const int64_t panel = schedule.getPanel(), consumers = pipeline.getConsumers(), rows = schedule.getRows();
-  bool sharesRows = consumers > 1 && rows == panel, hasOwnRows = panel == warpgroupRows && rows == panel * consumers;
+  bool sharesRows = consumers > 1 && (rows == panel || 2 * rows == panel),
+       hasOwnRows = panel == warpgroupRows && rows == panel * consumers;
   if (schedule.getColumns() != columnsOfAll || consumers > 2 || !mayHavePanel(pipeline, panel) ||
       (!sharesRows && !hasOwnRows))
     return op.emitError() << "expected steps of " << columnsOfAll
-                          << " queries for program dqdkdv by #attn.warps, one or two "
-                          << "consumers, and tiles of panels of " << warpgroupRows
-                          << " rows for each of them, or of one panel "
-                          << "for both, got " << schedule.getColumns() << ", " << consumers << ", " << rows
-                          << " rows and panels of " << panel;
+                          << " queries for program dqdkdv by #attn.warps, one or "
+                          << "two consumers, and tiles of a panel of " << warpgroupRows
+                          << " rows for each of them, or of "
+                          << "one panel for both, or half of one, got " << schedule.getColumns() << ", " << consumers
+                          << ", " << rows << " rows and panels of " << panel;
   if (sharesRows && pipeline.getRowsInRegisters())
     return op.emitError("expected rows_in_registers where each warpgroup has rows of its own");
   return success();
@@ -454,12 +459,12 @@ LogicalResult attnc::gpu::checkBackwardSchedule(BackwardOp op, ScheduleAttr sche
   if (!pipeline)
     return op.emitError("expected a pipeline for gradients on a GPU");
   bool hasRoles = pipeline.getStaging() == Staging::Tma;
-  if (schedule.getHeads() != 1 || (!hasRoles && pipeline.getSectionBytes() != 0))
-    return op.emitError("expected one head a tile and, without roles, no section_bytes for gradients");
+  bool isOfWarpsAndAll = !hasRoles && schedule.getProgram() == Program::Dqdkdv;
+  if (schedule.getHeads() != 1 || (!hasRoles && !isOfWarpsAndAll && pipeline.getSectionBytes() != 0))
+    return op.emitError("expected one head a tile and, without roles, section_bytes for dqdkdv alone of gradients");
   if (pipeline.getBlockMask() && (schedule.getProgram() != Program::Dqdkdv || !tiles.mayListSteps()))
     return op.emitError("expected block_mask for program dqdkdv alone, where data decides about the steps of padded "
                         "sequences, and heads that share keys have the same");
-  bool isOfWarpsAndAll = !hasRoles && schedule.getProgram() == Program::Dqdkdv;
   if (!isOfWarpsAndAll && (!mayHavePanel(pipeline, schedule.getPanel()) ||
                            schedule.getRows() != schedule.getPanel() * pipeline.getConsumers() ||
                            (!hasRoles && pipeline.getConsumers() != 1)))

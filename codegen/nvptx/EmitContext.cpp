@@ -188,8 +188,20 @@ Value EmitContext::moveToColumn(Value address, const tile::SharedLayout &layout,
   return ptx.bitXor(ptx.add(address, ptx.mul(panel, layout.panelBytes())), ptx.shiftLeft(inPanel, 1));
 }
 
+/// A tile with the rows of all, and the columns of `type`, which may be a column vector.
+static VectorType getTileOfProgram(VectorType type, int64_t rows) {
+  return VectorType::get({rows, type.getDimSize(1)}, type.getElementType());
+}
+
+Value EmitContext::findSharedRow() {
+  auto any = VectorType::get({programRows, tile::warpgroupRows}, ptx.b.getF32Type());
+  return ptx.add(findPart(any).first, ptx.shiftRight(place.lane, 2));
+}
+
 Value EmitContext::findColumn(VectorType type) {
-  return countParts(type) == 1 ? place.column : ptx.add(place.column, ptx.mul(place.warpgroup, columnsOfWarp(type)));
+  if (countParts(type) == 1)
+    return place.column;
+  return ptx.add(place.column, findPart(getTileOfProgram(type, programRows)).second);
 }
 
 std::pair<Value, Value> EmitContext::divide(Value x, int64_t by) {

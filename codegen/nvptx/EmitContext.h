@@ -87,8 +87,10 @@ public:
   int64_t threadColumnOf(int64_t element) const { return element / (2 * rowsOfThread) * 2 + element % 2; }
   /// The column of an element, from the thread's first on.
   int64_t columnOf(int64_t element) const { return element / (2 * rowsOfThread) * 8 + element % 2; }
-  /// Whether warpgroups have the same rows, since all of them together would have more than a tile.
+  /// Whether warps have the same rows, since all of them together would have more than a tile; and then the first row
+  /// that the thread has.
   bool sharesRows() const { return pipeline.getConsumers() * warpgroupRows > programRows; }
+  mlir::Value findSharedRow();
   /// In how many parts the columns of a tile, or of a column vector, are dealt to warps that have the same rows: where
   /// a tile has fewer rows than all warps together. Of programs with roles, warpgroups say that (`isDealtByColumns`).
   int64_t countParts(mlir::VectorType type) const;

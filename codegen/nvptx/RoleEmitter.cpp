@@ -249,10 +249,19 @@ LogicalResult RoleEmitter::verifyPlace(Operation &op) {
     return failure();
   if (auto start = dyn_cast<tile::StartOp>(op))
     return tile::verifyShared(op, start.getB());
+  if (auto read = dyn_cast<tile::ReadOp>(op); read && isDealt(read.getResult()))
+    return op.emitOpError("expected rows of which a warp has all columns");
+  auto store = dyn_cast<tile::StoreOp>(op);
+  if (store && store.getOrder() && context.countBands() != 1)
+    return op.emitOpError("expected warps that have one band of rows with 'order'");
   auto product = dyn_cast<tile::MmaOp>(op);
-  if (product && isDealt(product.getA()))
-    return tile::verifyShared(op, product.getA());
-  return product ? tile::verifyShared(op, product.getB()) : success();
+  if (!product)
+    return success();
+  if (product.getLeftTransposed() && tile::getTileType(product.getA()).getElementTypeBitWidth() != 16)
+    return op.emitOpError("has no meaning with 'left_transposed' of 32-bit elements in a program without roles");
+  if ((product.getLeftTransposed() || isDealt(product.getA())) && failed(tile::verifyShared(op, product.getA())))
+    return failure();
+  return tile::verifyShared(op, product.getB());
 }
 
 LogicalResult RoleEmitter::emitBlock(Block &block) {

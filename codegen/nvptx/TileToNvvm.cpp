@@ -36,15 +36,14 @@ static LLVM::GlobalOp getShared(ModuleOp module) {
 
 /// Where this thread stands; `firstWarpgroup` of the block's warpgroups is its role's first, and each has `rows` rows,
 /// the same as others where they share them.
-static Place findPlace(Ptx &ptx, Value threadId, Value warpgroup, int64_t firstWarpgroup, int64_t rows,
-                       bool shareRows) {
+static Place findPlace(Ptx &ptx, Value threadId, Value warpgroup, int64_t firstWarpgroup, int64_t rows) {
   Place place;
   place.warpgroup = ptx.sub(warpgroup, ptx.i32(firstWarpgroup));
   place.thread = ptx.bitAnd(threadId, warpgroupThreads - 1);
   place.warp = ptx.shiftRight(place.thread, 5);
   place.lane = ptx.bitAnd(threadId, 31);
   Value rowOfWarp = ptx.add(ptx.mul(place.warp, rows / warpsOfWarpgroup), ptx.shiftRight(place.lane, 2));
-  place.row = shareRows ? rowOfWarp : ptx.add(ptx.mul(place.warpgroup, rows), rowOfWarp);
+  place.row = ptx.add(ptx.mul(place.warpgroup, rows), rowOfWarp);
   place.column = ptx.shiftLeft(ptx.bitAnd(place.lane, lanesOfRow - 1), 1);
   place.isLeader = ptx.equal(place.thread, 0);
   // What code that people read calls them.
@@ -104,7 +103,7 @@ LogicalResult KernelEmitter::emitRoles(ArrayRef<tile::RoleOp> roles, int64_t fir
   for (tile::RoleOp role : roles) {
     EmitContext context(b, ptx.loc, abi, program);
     context.firstConsumer = countConsumersBefore(role);
-    context.place = findPlace(ptx, threadId, warpgroup, firstWarpgroup, context.warpgroupRows, /*shareRows=*/false);
+    context.place = findPlace(ptx, threadId, warpgroup, firstWarpgroup, context.warpgroupRows);
     OpBuilder::InsertionGuard guard(b);
     if (produces) {
       // One thread starts all copies; a warp shares the loads of what decides about them, pages among it, and clears
@@ -155,8 +154,9 @@ LogicalResult KernelEmitter::emitWithoutRoles() {
   OpBuilder &b = ptx.b;
   awaitKernelBefore();
   EmitContext context(b, ptx.loc, abi, program);
-  context.place =
-      findPlace(ptx, threadId, warpgroup, /*firstWarpgroup=*/0, context.warpgroupRows, context.sharesRows());
+  context.place = findPlace(ptx, threadId, warpgroup, /*firstWarpgroup=*/0, context.warpgroupRows);
+  if (context.sharesRows())
+    context.place.row = context.findSharedRow();
   context.scalars[program.getTile()] = ptx.blockId();
   if (failed(RoleEmitter(context, base, program).emitProgram(program)))
     return failure();

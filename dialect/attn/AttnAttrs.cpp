@@ -61,7 +61,9 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       roles && roles.getGradients() && llvm::is_contained({Program::Forward, Program::Combine}, program))
     return emitError() << "expected no gradients in the pipeline of program " << stringifyProgram(program);
   bool ofKeys = attn::tilesKeys(program);
-  if (int64_t rows = ofKeys ? keyTile : queryTile; rows % panel != 0)
+  // Warps that have the same rows may have more of them together.
+  bool mayShare = program == Program::Dqdkdv && isa_and_nonnull<WarpsAttr>(pipeline);
+  if (int64_t rows = ofKeys ? keyTile : queryTile; rows % panel != 0 && !(mayShare && panel % rows == 0))
     return emitError() << "expected panel to divide " << (ofKeys ? "key_tile" : "query_tile") << ", got " << panel
                        << " and " << rows;
   if (heads <= 0 || panel % heads != 0)

@@ -77,12 +77,12 @@ static LogicalResult verifyBlocked(Operation *op, VectorType tile, MemRefType vi
   return success();
 }
 
-/// The order of `blocked` has two forms.
-static LogicalResult verifyInterleaved(Operation *op, bool isInterleaved, bool isBlocked, bool hasBuffer) {
+/// The order of `blocked` has two forms; `bringsPieces`: whether what a lane has together is what is added.
+static LogicalResult verifyInterleaved(Operation *op, bool isInterleaved, bool isBlocked, bool bringsPieces) {
   if (isInterleaved && !isBlocked)
     return op->emitOpError("expected 'blocked' with 'interleaved'");
-  if (isInterleaved && hasBuffer)
-    return op->emitOpError("expected no buffer with 'interleaved': the copy engine adds what a lane has together");
+  if (isInterleaved && bringsPieces)
+    return op->emitOpError("expected no buffer and no order with 'interleaved': they add what a lane has together");
   return success();
 }
 
@@ -90,7 +90,7 @@ LogicalResult LoadOp::verify() {
   VectorType tile = getResult().getType();
   if (getBlocked() && failed(verifyBlocked(*this, tile, getView().getType(), getAxes(), getGroup())))
     return failure();
-  if (failed(verifyInterleaved(*this, getInterleaved(), getBlocked(), /*hasBuffer=*/false)))
+  if (failed(verifyInterleaved(*this, getInterleaved(), getBlocked(), /*bringsPieces=*/false)))
     return failure();
   if (isColumnVector(tile)) {
     if (!getGroup().empty())
@@ -144,7 +144,7 @@ LogicalResult StoreOp::verify() {
                            << buffer;
   }
   if (failed(verifyAccumulate(*this)) || failed(verifyOrder(*this)) ||
-      failed(verifyInterleaved(*this, getInterleaved(), getBlocked(), static_cast<bool>(getBuffer()))))
+      failed(verifyInterleaved(*this, getInterleaved(), getBlocked(), /*bringsPieces=*/getBuffer() || getOrder())))
     return failure();
   if (getBlocked() &&
       failed(verifyBlocked(*this, cast<VectorType>(getValue().getType()), getView().getType(), getAxes(), getGroup())))

@@ -105,7 +105,9 @@ LogicalResult ProgramOp::verify() {
         return emitOpError() << "expected boxes to name dimensions of arguments, but the last, got (" << argument
                              << ", " << dim << ")";
   }
-  if (getRows() <= 0 || getPanel() <= 0 || getRows() % getPanel() != 0)
+  // Warps that have the same rows may have more of them together.
+  bool mayShare = getPipelineAttr() && getPipelineAttr().getStaging() == attn::Staging::CpAsync;
+  if (getRows() <= 0 || getPanel() <= 0 || (getRows() % getPanel() != 0 && !(mayShare && getPanel() % getRows() == 0)))
     return emitOpError() << "expected panel to divide rows, got " << getPanel() << " and " << getRows();
   return success();
 }

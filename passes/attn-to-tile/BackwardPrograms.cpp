@@ -143,11 +143,13 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, const ColumnS
     if (sharesRows) {
       sums.value = accumulate(takeShared(), outGradients, sums.value);
       ofLogits = takeShared();
-      b.addToQuerySums(queryGradients(ofLogits, key), b.rowOfQuerySums(first));
     } else if (sums.hasReducer) {
       b.addToQuerySums(queryGradients(takeShared(), key), b.rowOfQuerySums(first));
     }
     sums.key = accumulate(ofLogits, queries, sums.key);
+    // The next step's queries may come meanwhile.
+    if (sharesRows)
+      b.addToQuerySums(queryGradients(ofLogits, key), b.rowOfQuerySums(first));
     if (queriesLast) {
       b.addToQuerySums(ofQueries, sums.previous);
       share(gradients.logits);

@@ -87,6 +87,10 @@ void TilePlace::buildGeometry() {
   tile::LiveRowsOp::create(builder, loc, max(min(rows, index(getRows())), index(0)));
 }
 
+/// Fewer heads of a section leave too few long tiles to fill the gaps at the end. Gradients have fewer bytes to share,
+/// and read and write sums of queries beside them, which the cache does not hold for more (docs/rationale/backward.md).
+static constexpr int64_t fewestOfForward = 16, fewestOfGradients = 4;
+
 std::pair<Value, Value> TilePlace::buildSections(Value tile, Value tilesOfHead, Value keyRows) {
   auto type = cast<RankedTensorType>(kernel.getKey().getType());
   int64_t dims = kernel.getHeadDim();
@@ -94,8 +98,7 @@ std::pair<Value, Value> TilePlace::buildSections(Value tile, Value tilesOfHead, 
     dims += cast<RankedTensorType>(value.getType()).getShape().back();
   int64_t rowBytes = dims * type.getElementTypeBitWidth() / 8;
   auto divide = [&](Value a, Value b) -> Value { return arith::DivUIOp::create(builder, loc, a, b); };
-  // Fewer heads than this leave too few long tiles to fill the gaps at the end.
-  constexpr int64_t fewest = 16;
+  const int64_t fewest = isa<BackwardOp>(kernel.getOperation()) ? fewestOfGradients : fewestOfForward;
   // An index of a GPU has 32 bits, which hold any number of rows there is.
   int64_t rows = std::min<int64_t>(schedule.getPipeline().getSectionBytes() / rowBytes, INT32_MAX);
   Value fit = divide(index(rows), max(keyRows, index(1)));

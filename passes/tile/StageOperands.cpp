@@ -36,7 +36,7 @@ private:
   scf::ForOp findLoop(LoadOp load) const;
   void putInPlace(LoadOp load);
   void gatherLoads(ArrayRef<std::pair<LoadOp, scf::ForOp>> ahead);
-  Operation *findNextPut(LoadOp load) const;
+  Operation *findNextPut(LoadOp load, scf::ForOp loop) const;
   void putAhead(LoadOp load, scf::ForOp loop);
   void put(LoadOp load, IRMapping &mapping, Value some);
   void putStep(LoadOp load, scf::ForOp loop, Value key);
@@ -49,7 +49,8 @@ private:
   OpBuilder builder;
   Location loc;
   SmallVector<LoadOp> loads;
-  llvm::DenseMap<Operation *, Value> rings; ///< of the loads
+  llvm::DenseMap<Operation *, Value> rings;              ///< of the loads
+  llvm::DenseMap<Operation *, Operation *> gatheredPuts; ///< of loops: what follows the puts of the next step
 };
 
 } // namespace
@@ -152,14 +153,11 @@ Operation *OperandStager::findLastUse(Operation *op) {
 
 /// In front of what the tile of the next step is put. With one stage, the buffer is free after the last product that
 /// reads it; the wait for the next tile then is the barrier that the copy needs. With several, one is free.
-Operation *OperandStager::findNextPut(LoadOp load) const {
-  if (stagesOf(load) > 1) {
-    // Behind all that is got with it, and put for it.
-    Operation *next = load->getNextNode();
-    while (rings.contains(next))
-      next = next->getNextNode();
-    return next;
-  }
+Operation *OperandStager::findNextPut(LoadOp load, scf::ForOp loop) const {
+  if (Operation *place = gatheredPuts.lookup(loop))
+    return place;
+  if (stagesOf(load) > 1)
+    return load->getNextNode();
   Operation *free = findLastUse(load)->getNextNode();
   while (!rings.contains(free) && !free->hasTrait<OpTrait::IsTerminator>())
     free = free->getNextNode();
@@ -175,7 +173,7 @@ void OperandStager::putAhead(LoadOp load, scf::ForOp loop) {
   builder.setInsertionPoint(at);
   putStep(load, loop, loop.getLowerBound());
 
-  builder.setInsertionPoint(findNextPut(load));
+  builder.setInsertionPoint(findNextPut(load, loop));
   putStep(load, loop, arith::AddIOp::create(builder, loc, loop.getInductionVar(), loop.getStep()));
 
   builder.setInsertionPointAfter(loop);
@@ -185,29 +183,31 @@ void OperandStager::putAhead(LoadOp load, scf::ForOp loop) {
   ++numAhead;
 }
 
-/// Where warps share tiles, moves what a loop loads ahead, and has several buffers for, to the first of it: one barrier
-/// serves it all, and the tiles that were shared in the step before.
+/// Where warps share tiles, moves what a loop loads ahead to the first of it: one barrier serves it all, and tiles that
+/// were shared in the step before. What is put for the next step follows, or, with one buffer each, the last product
+/// that reads them: products of shared tiles come after it, and hide the copies that one barrier more lets start.
 void OperandStager::gatherLoads(ArrayRef<std::pair<LoadOp, scf::ForOp>> ahead) {
   if (!sharesTiles(program))
     return;
-  llvm::SmallDenseMap<Operation *, LoadOp> firsts;
-  for (auto [load, loop] : ahead) {
-    if (stagesOf(load) == 1)
-      continue;
-    LoadOp &first = firsts[loop];
-    if (!first || load->isBeforeInBlock(first))
-      first = load;
-  }
-  for (auto [load, loop] : ahead) {
-    LoadOp first = firsts.lookup(loop);
-    if (stagesOf(load) == 1 || load == first)
-      continue;
-    SetVector<Operation *> slice;
-    sliceIndices(load, loop.getInductionVar(), slice);
-    for (Operation *op : slice)
-      if (first->isBeforeInBlock(op))
-        op->moveBefore(first);
-    load->moveAfter(first);
+  llvm::SmallDenseMap<Operation *, SmallVector<LoadOp, 2>> ofLoops;
+  for (auto [load, loop] : ahead)
+    ofLoops[loop].push_back(load);
+  for (auto &[loop, ofLoop] : ofLoops) {
+    llvm::sort(ofLoop, [](LoadOp a, LoadOp b) { return a->isBeforeInBlock(b); });
+    Operation *last = ofLoop.front();
+    for (LoadOp load : ArrayRef(ofLoop).drop_front()) {
+      SetVector<Operation *> slice;
+      sliceIndices(load, cast<scf::ForOp>(loop).getInductionVar(), slice);
+      for (Operation *op : slice)
+        if (last->isBeforeInBlock(op))
+          op->moveBefore(last);
+      load->moveAfter(last);
+      last = load;
+    }
+    for (LoadOp load : ofLoop)
+      if (Operation *use = findLastUse(load); stagesOf(load) == 1 && last->isBeforeInBlock(use))
+        last = use;
+    gatheredPuts[loop] = last->getNextNode();
   }
 }
 

@@ -96,7 +96,7 @@ attn.schedule_table <
                pipeline = #attn.warps<consumers = 2, stages = 2>, program = dqdkdv>>,
   <kernels = <bits = 16>,
    steps = [64 x 1], registers = 224,
-   schedule = <query_tile = 64, key_tile = 64, panel = 64,
+   schedule = <query_tile = 64, key_tile = 64, panel = 128,
                pipeline = #attn.warps<consumers = 2, stages = 1>, program = dqdkdv>>,
   <kernels = <programs = [dq, dkdv, dk, dv], bits = 16>,
    steps = [64 x 1, 32 x 1], registers = 224, blocks = 2,
