@@ -54,23 +54,7 @@ module attributes {attn.target = #gpu} {
 
 // -----
 
-// Sums without a buffer that the copy engine would add from: in either kind of program.
-
-#gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
-                 l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>
-#pipeline = #attn.warps<consumers = 1, stages = 1>
-module attributes {attn.target = #gpu} {
-  tile.program @sums(%s: memref<?x64xf32>, %n: index, %tile: index)
-      attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64, pipeline = #pipeline,
-                  shared_bytes = 0 : i64} {
-    %t = arith.constant dense<1.0> : vector<64x64xf32>
-    // expected-error@+1 {{'tile.store' op expected a buffer with 'accumulate': the copy engine adds}}
-    tile.store %t, %s[%n, %n] axes [0, 1] below(%n, %n) {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
-    tile.return
-  }
-}
-
-// -----
+// Sums without a buffer that the copy engine would add from.
 
 #gpu = #attn.gpu<arch = "sm_90a", ptx = 83, multiprocessors = 132, shared_bytes = 232448, registers = 65536,
                  l2_bytes = 52428800, warpgroup_mma = true, tensor_copies = true>
@@ -143,7 +127,7 @@ module attributes {attn.target = #gpu} {
       attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64, pipeline = #pipeline,
                   shared_bytes = 0 : i64} {
     %t = arith.constant dense<1.0> : vector<64x64xbf16>
-    // expected-error@+1 {{'tile.share' op has no meaning in a program without roles}}
+    // expected-error@+1 {{'tile.share' op expected a ring}}
     tile.share %t : vector<64x64xbf16>
     tile.return
   }
@@ -219,7 +203,7 @@ module attributes {attn.target = #gpu} {
                   shared_bytes = 0 : i64} {
     %zero = arith.constant dense<0.0> : vector<64x64xf32>
     %t = tile.load %v[%n, %n] axes [0, 1] below(%n, %n) : memref<?x64xbf16> -> vector<64x64xbf16>
-    // expected-error@+1 {{'tile.mma' op has no meaning with 'left_transposed' in a program without roles}}
+    // expected-error@+1 {{'tile.mma' op expected an operand in shared memory, got 'vector<64x64xbf16>'}}
     %r = tile.mma %t, %t, %zero left_transposed : vector<64x64xbf16>, vector<64x64xbf16>, vector<64x64xf32>
     tile.return
   }
@@ -227,18 +211,77 @@ module attributes {attn.target = #gpu} {
 
 // -----
 
-// Rows in the order of bands, where warps have two.
+// Sums in an order, where warps have two bands of rows.
 
 #gpu = #attn.gpu<arch = "sm_80", ptx = 83, multiprocessors = 108, shared_bytes = 166912, registers = 65536,
                  l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>
 #pipeline = #attn.warps<consumers = 1, stages = 1>
 module attributes {attn.target = #gpu} {
-  tile.program @two_bands(%s: memref<?x64xf32>, %n: index, %tile: index)
+  tile.program @two_bands(%s: memref<?x64xf32>, %m: memref<?xi32>, %n: index, %tile: index)
       attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 128, pipeline = #pipeline,
-                  shared_bytes = 0 : i64} {
+                  shared_bytes = 65536 : i64} {
     %t = arith.constant dense<1.0> : vector<128x64xf32>
-    // expected-error@+1 {{'tile.store' op expected warps that have one band of rows with 'blocked'}}
-    tile.store %t, %s[%n, %n] axes [0, 1] below(%n, %n) {blocked} : vector<128x64xf32>, memref<?x64xf32>
+    // expected-error@+1 {{'tile.store' op expected warps that have one band of rows with 'order'}}
+    tile.store %t, %s[%n, %n] axes [0, 1] below(%n, %n) order(%n of %m[%n] : memref<?xi32>) {accumulate, blocked} : vector<128x64xf32>, memref<?x64xf32>
+    tile.return
+  }
+}
+
+// -----
+
+// Warps that have some of the columns of a row each: products do not find the others in registers.
+
+#gpu = #attn.gpu<arch = "sm_80", ptx = 83, multiprocessors = 108, shared_bytes = 166912, registers = 65536,
+                 l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>
+#pipeline = #attn.warps<consumers = 2, stages = 1>
+module attributes {attn.target = #gpu} {
+  tile.program @left_of_some_columns(%v: memref<?x64xbf16>, %n: index, %tile: index)
+      attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 128, pipeline = #pipeline,
+                  shared_bytes = 65536 : i64} {
+    %ring = tile.ring {offset = 0 : i64} : <1 x vector<128x64xbf16>>
+    %k = tile.get %ring : <1 x vector<128x64xbf16>> -> <vector<128x64xbf16>>
+    %zero = arith.constant dense<0.0> : vector<128x128xf32>
+    %t = tile.load %v[%n, %n] axes [0, 1] below(%n, %n) : memref<?x64xbf16> -> vector<128x64xbf16>
+    // expected-error@+1 {{'tile.mma' op expected an operand in shared memory, got 'vector<128x64xbf16>'}}
+    %r = tile.mma %t, %k, %zero transposed : vector<128x64xbf16>, !tile.shared<vector<128x64xbf16>>, vector<128x128xf32>
+    tile.return
+  }
+}
+
+// -----
+
+// They cannot add up rows, either.
+
+#gpu = #attn.gpu<arch = "sm_80", ptx = 83, multiprocessors = 108, shared_bytes = 166912, registers = 65536,
+                 l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>
+#pipeline = #attn.warps<consumers = 2, stages = 1>
+module attributes {attn.target = #gpu} {
+  tile.program @rows_of_some_columns(%v: memref<?x64xf32>, %n: index, %tile: index)
+      attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 128, pipeline = #pipeline,
+                  shared_bytes = 65536 : i64} {
+    %t = tile.load %v[%n, %n] axes [0, 1] below(%n, %n) : memref<?x64xf32> -> vector<128x64xf32>
+    %zero = arith.constant dense<0.0> : vector<128xf32>
+    // expected-error@+1 {{'tile.reduce' op expected rows of which a warp has all columns}}
+    %r = tile.reduce <add> %t, %zero : vector<128x64xf32>, vector<128xf32>
+    tile.return
+  }
+}
+
+// -----
+
+// Nor are whole rows read into their registers.
+
+#gpu = #attn.gpu<arch = "sm_80", ptx = 83, multiprocessors = 108, shared_bytes = 166912, registers = 65536,
+                 l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>
+#pipeline = #attn.warps<consumers = 2, stages = 1>
+module attributes {attn.target = #gpu} {
+  tile.program @reads_of_some_columns(%tile: index)
+      attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 128, panel = 128, pipeline = #pipeline,
+                  shared_bytes = 65536 : i64} {
+    %ring = tile.ring {offset = 0 : i64} : <1 x vector<128x64xbf16>>
+    %k = tile.get %ring : <1 x vector<128x64xbf16>> -> <vector<128x64xbf16>>
+    // expected-error@+1 {{'tile.read' op expected rows of which a warp has all columns}}
+    %r = tile.read %k : !tile.shared<vector<128x64xbf16>> -> vector<128x64xbf16>
     tile.return
   }
 }

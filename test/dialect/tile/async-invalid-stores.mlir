@@ -134,3 +134,29 @@ func.func @turn_without_counter(%t: vector<64x16xf32>, %v: memref<?x16xf32>, %n:
   "tile.store"(%t, %v, %n, %n, %n, %n, %n) <{accumulate, axes = array<i64: 0, 1>, blocked, operandSegmentSizes = array<i32: 1, 0, 1, 2, 2, 1, 0, 0>}> : (vector<64x16xf32>, memref<?x16xf32>, index, index, index, index, index) -> ()
   return
 }
+
+// -----
+
+// Sums of which what lanes have stands side by side: in memory of bands, and where threads add.
+
+func.func @interleaved_rows(%v: memref<?x8xf32>, %n: index) {
+  // expected-error@+1 {{op expected 'blocked' with 'interleaved'}}
+  %t = tile.load %v[%n, %n] axes [0, 1] below(%n, %n) {interleaved} : memref<?x8xf32> -> vector<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @interleaved_via(%t: vector<64x16xf32>, %b: !tile.shared<vector<64x16xf32>>, %v: memref<?x16xf32>, %n: index) {
+  // expected-error@+1 {{op expected no buffer and no order with 'interleaved': they add what a lane has together}}
+  tile.store %t via %b : !tile.shared<vector<64x16xf32>>, %v[%n, %n] axes [0, 1] below(%n, %n) {accumulate, blocked, interleaved} : vector<64x16xf32>, memref<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @interleaved_in_order(%t: vector<64x16xf32>, %v: memref<?x16xf32>, %c: memref<?xi32>, %n: index) {
+  // expected-error@+1 {{op expected no buffer and no order with 'interleaved': they add what a lane has together}}
+  tile.store %t, %v[%n, %n] axes [0, 1] below(%n, %n) order(%n of %c[%n] : memref<?xi32>) {accumulate, blocked, interleaved} : vector<64x16xf32>, memref<?x16xf32>
+  return
+}
