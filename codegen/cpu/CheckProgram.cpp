@@ -110,7 +110,17 @@ LogicalResult ProgramCheck::checkGroup(Operation *op, int64_t size, Type rows) {
                            << size;
 }
 
+/// Sums lie as copy engines and CPUs add them, a lane's elements together.
+template <typename Access>
+static LogicalResult checkOrder(Access access) {
+  if (!access.getInterleaved())
+    return success();
+  return access.emitOpError("expected no 'interleaved' on a CPU, whose threads add whole rows");
+}
+
 LogicalResult ProgramCheck::checkLoad(tile::LoadOp load) {
+  if (failed(checkOrder(load)))
+    return failure();
   if (PanelEmitter::isRowValue(load.getResult()))
     return checkGroup(load, load.getRowGroup().size, load.getType());
   VectorType type = load.getType();
@@ -189,6 +199,8 @@ LogicalResult ProgramCheck::check(Operation &op) {
       .Case([&](tile::StoreOp store) -> LogicalResult {
         if (store.getBuffer())
           return refuse(store);
+        if (failed(checkOrder(store)))
+          return failure();
         return checkGroup(store, store.getRowGroup().size, store.getValue().getType());
       })
       .Case([&](tile::MmaOp product) { return checkProduct(product); })

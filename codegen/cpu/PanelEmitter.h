@@ -130,7 +130,6 @@ private:
     mlir::Value liveRows, liveColumns;
     mlir::Value pages; ///< null where rows are in none
     bool blocked;      ///< the view has the order of `tile::BlockedRows`
-    bool interleaved;  ///< and that in its other form
   };
   /// How a store adds to what is there: not, while other threads may add to the same, or in its turn.
   enum class Addition { None, Atomic, Plain };

@@ -16,7 +16,7 @@ using namespace attnc::cpu;
 
 template <typename Op>
 PanelEmitter::PanelAccess PanelEmitter::accessOf(Op op, VectorType type) {
-  PanelAccess access{{}, {}, 0, 0, op.getRowGroup(), 0, {}, {}, {}, op.getBlocked(), op.getInterleaved()};
+  PanelAccess access{{}, {}, 0, 0, op.getRowGroup(), 0, {}, {}, {}, op.getBlocked()};
   access.view = values.scalar(op.getView());
   for (Value index : op.getIndices())
     access.base.push_back(values.scalar(index));
@@ -78,10 +78,8 @@ void PanelEmitter::moveToBlocked(const PanelAccess &access, MutableArrayRef<Valu
   auto [lower, row] = divide(inBand, half);
   auto [pair, second] = divide(inBlock, ofLane);
   Value lane = context.add(scaled(row, lanesOfRow), pair), inPiece = context.add(scaled(lower, ofLane), second);
-  Value inBlockPlace = access.interleaved ? context.add(scaled(inPiece, BlockedRows::lanes), lane)
-                                          : context.add(scaled(lane, BlockedRows::pieceElements), inPiece);
-  Value place = context.add(scaled(block, BlockedRows::blockElements), inBlockPlace);
-  place = context.add(place, scaled(band, BlockedRows::bandRows * access.columns));
+  Value place = context.add(scaled(block, BlockedRows::blockElements), scaled(lane, BlockedRows::pieceElements));
+  place = context.add(context.add(place, inPiece), scaled(band, BlockedRows::bandRows * access.columns));
   std::tie(indices[0], indices[1]) = divide(place, access.columns);
 }
 

@@ -200,7 +200,8 @@ def Tile_ShareOp : Tile_Op<"share", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Gives a tile to all consumers, by way of shared memory";
   let description = [{
     Each warpgroup writes its rows to the next buffer of `ring`, which `tile-specialize-roles` adds: that is free once all
-    consumers have released what it held. Others see it after a `tile.post`, which `tile-insert-sync` adds. Tiles are taken
+    consumers have released what it held. Others see it after a `tile.post`, which `tile-insert-sync` adds. Without roles
+    `tile-stage-operands` adds the ring, and barriers (`tile.sync`) say both. Tiles are taken
     in the order in which they were shared, by `tile.take`. Rings hold tiles of 16-bit elements. Without a ring, as on a CPU,
     a tile has places of its own in memory, and may be of 32-bit elements: each step of a loop takes as many tiles as it
     shares, and so do both branches of a condition.
@@ -228,7 +229,7 @@ def Tile_PostOp : Tile_Op<"post", [MemoryEffects<[MemRead, MemWrite]>]> {
 def Tile_TakeOp : Tile_Op<"take", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "The oldest tile that was shared and has not been taken";
   let description = [{
-    The rows of all consumers: whoever takes a tile waits until each has shared its own. `tile-specialize-roles` makes a
+    The rows of all consumers: whoever takes a tile waits until each has shared its own. `tile-specialize-roles`, or `tile-stage-operands`, makes a
     `tile.get` of it, from the ring that is filled by what shares tiles of that type. One thread has nobody to wait for: it
     has shared the tile before.
 

@@ -120,7 +120,8 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, const ColumnS
   Weights weights = probabilities(logits, step, statistics);
   if (sums.key && sums.value)
     weights = mark(weights);
-  bool sharesRows = b.sharesRows();
+  // Warps that have some of a row's columns each share what products take of whole rows.
+  bool sharesRows = b.sharesRows(), queriesInStep = sums.hasReducer || sharesRows;
   if (sharesRows)
     share(keptWeights(weights));
   else if (sums.value)
@@ -134,22 +135,21 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, const ColumnS
       statistics.delta = rowOf(1);
     LogitGradients gradients = logitGradients(weights, logits, weightProducts, first, statistics, /*wantsLogits=*/true,
                                               capturedOf({CapturedForm::KeySums}));
-    if (queriesFirst || sums.hasReducer || sharesRows)
+    if (queriesFirst || queriesInStep)
       share(gradients.logits);
     else if (queriesLast)
       ofQueries = queryGradients(takeShared(), key);
-    Value ofLogits = gradients.logits;
     // Both are shared by now, so that one barrier serves products with either.
-    if (sharesRows) {
+    if (sharesRows)
       sums.value = accumulate(takeShared(), outGradients, sums.value);
-      ofLogits = takeShared();
-    } else if (sums.hasReducer) {
-      b.addToQuerySums(queryGradients(takeShared(), key), b.rowOfQuerySums(first));
-    }
-    sums.key = accumulate(ofLogits, queries, sums.key);
+    Value ofLogits = queriesInStep ? takeShared() : Value();
+    auto addQueries = [&] { b.addToQuerySums(queryGradients(ofLogits, key), b.rowOfQuerySums(first)); };
+    if (sums.hasReducer)
+      addQueries();
+    sums.key = accumulate(sharesRows ? ofLogits : gradients.logits, queries, sums.key);
     // The next step's queries may come meanwhile.
     if (sharesRows)
-      b.addToQuerySums(queryGradients(ofLogits, key), b.rowOfQuerySums(first));
+      addQueries();
     if (queriesLast) {
       b.addToQuerySums(ofQueries, sums.previous);
       share(gradients.logits);

@@ -187,6 +187,10 @@ def TileStageOperands : Pass<"tile-stage-operands", "::attnc::tile::ProgramOp"> 
     all threads fill. Loads in a loop over keys that depend only on its induction variable run one step ahead: the first
     tile is loaded before the loop, each further one as soon as a buffer is free. In the last step, the put has a limit
     of 0 and reads nothing; a get after the loop takes it out of the ring, so that puts and gets match on every path.
+
+    What warps share (`tile.share`) goes through a ring of two buffers. Loads of a loop that has such are got together, so
+    that one barrier serves them and what was shared before, and put together, after the last product that reads them where
+    each has one buffer. With `rows_in_registers`, left operands are read once (`tile.read`).
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let statistics = [Statistic<"numAhead", "ahead", "Loads that run a step ahead">];
@@ -217,8 +221,8 @@ def TileInsertBarriers : Pass<"tile-insert-barriers", "::attnc::tile::ProgramOp"
   let summary = "Inserts waits and barriers for rings without roles";
   let description = [{
     For programs whose pipeline is `#attn.warps`: follows the rings through loops and branches, and inserts `tile.sync` before a
-    tile is read whose copy may still be running, or of whose parts a thread may still be writing some, and before a
-    buffer is filled that a thread may still be reading.
+    tile is read whose copy may still be running, or that a thread may still be writing a part of, and before a
+    buffer is filled that a thread may still be reading. One barrier serves tiles that are got one after the other.
   }];
   let statistics = [Statistic<"numSyncs", "syncs", "Barriers inserted">];
 }

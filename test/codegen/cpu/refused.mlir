@@ -495,3 +495,16 @@ tile.program @stores_elements(%v: memref<?x?xf32>, %o: memref<?x?xf32>, %n: inde
   tile.return
 }
 }
+
+// -----
+
+module attributes {attn.target = #attn.cpu<cpu = "x86-64-v3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16, l1_bytes = 32768, l2_bytes = 524288>} {
+tile.program @interleaved(%v: memref<?x16xf32>, %n: index, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 16, panel = 8} {
+  %c0 = arith.constant 0 : index
+  %t = tile.load %v[%c0, %c0] axes [0, 1] below(%n, %n) : memref<?x16xf32> -> vector<16x16xf32>
+  // expected-error@+1 {{op expected no 'interleaved' on a CPU, whose threads add whole rows}}
+  tile.store %t, %v[%c0, %c0] axes [0, 1] below(%n, %n) {accumulate, blocked, interleaved} : vector<16x16xf32>, memref<?x16xf32>
+  tile.return
+}
+}
