@@ -1,0 +1,259 @@
+//===- GradientTiles.cpp - What tiles of gradients take of a GPU *- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//===----------------------------------------------------------------------===//
+
+#include "codegen/gpu/GradientTiles.h"
+#include "codegen/gpu/GpuKernelTraits.h"
+#include "codegen/gpu/GpuScheduleParts.h"
+#include "dialect/attn/CapturedGradients.h"
+#include "dialect/attn/LaunchSizes.h"
+#include "dialect/attn/PipelineFields.h"
+#include "passes/attn/ElementRegisters.h"
+#include "passes/attn/QuerySums.h"
+
+using namespace mlir;
+using namespace attnc::attn;
+using namespace attnc::gpu;
+
+/// Lengths of steps with parts of f32 in shared memory, in order of preference, and the longest where sums take
+/// the most registers that they may: more would spill.
+static constexpr int64_t columnsOfParts[] = {64, 32, 16}, mostColumnsBesideSums = 16;
+
+/// The most divisions of a thread in a step. Each is exact, and has a way of its own for numbers that are far from 1:
+/// the assembler took six seconds for 192 of them, and more than four minutes for 768.
+static constexpr int64_t mostDivisions = 256;
+
+/// The most columns of sums that a program of both gradients of keys and values has registers for.
+static constexpr int64_t mostColumnsOfSums = 256;
+
+/// Tiles that warps share: a buffer is written while others still read the one before, or weights and gradients.
+static constexpr int64_t sharedTilesOfWarps = 2;
+
+int64_t GradientTiles::keyDim() { return getDims(op.getQuery()); }
+
+int64_t GradientTiles::valueDim() { return getDims(op.getValue()); }
+
+/// Columns of the sums that a row of a tile has.
+int64_t GradientTiles::countSumColumns(Program program) {
+  int64_t ofKeys = program == Program::Dv ? 0 : keyDim();
+  bool hasValues = llvm::is_contained({Program::Dkdv, Program::Dv, Program::Dqdkdv}, program);
+  return ofKeys + (hasValues ? valueDim() : 0);
+}
+
+int64_t GradientTiles::countSharedBytes(ScheduleAttr schedule) {
+  int64_t key = getSharedRowBytes(op, keyDim()), value = getSharedRowBytes(op, valueDim());
+  PipelineAttr pipeline = schedule.getPipeline();
+  int64_t all = pipeline.getStages(), ofLogits = pipeline.countLogitStages();
+  int64_t rows = pipeline.getQueryStages() * (schedule.getProgram() == Program::Dv ? key : key + value);
+  // Of a row of a column operand, in all stages.
+  auto columns = [&]() -> int64_t {
+    switch (schedule.getProgram()) {
+    case Program::Dq:
+    case Program::Dk:
+      return all * key + ofLogits * value;
+    case Program::Dv:
+      return ofLogits * key + all * value;
+    default:
+      return all * (key + value);
+    }
+  };
+  // Gradients of logits that consumers share, and what a step adds to those of queries.
+  int64_t shared = 0;
+  if (schedule.getProgram() == Program::Dqdkdv && pipeline.getStaging() == Staging::CpAsync)
+    shared = sharedTilesOfWarps * schedule.getRows() * getSharedRowBytes(op, schedule.getColumns());
+  else if (schedule.getProgram() == Program::Dqdkdv)
+    shared = std::min<int64_t>(all, 2) * schedule.getRows() * getSharedRowBytes(op, schedule.getColumns()) +
+             schedule.getColumns() * keyDim() * static_cast<int64_t>(sizeof(float));
+  int64_t parts =
+      pipeline.getSplitFloats() ? getSharedRowBytesOfParts(keyDim()) + getSharedRowBytesOfParts(valueDim()) : 0;
+  // Of each column its LSE and delta, in whole pieces of 128 bytes.
+  int64_t statistics =
+      tilesKeys(schedule.getProgram()) ? all * 2 * llvm::alignTo(schedule.getColumns() * sizeof(float), 128) : 0;
+  // As they lie in memory: of keys by queries, rows and columns change places.
+  int64_t captured = pipeline.getCaptureStages() * countCapturedTiles(op) *
+                     std::max(schedule.getRows() * getSharedRowBytes(op, schedule.getColumns()),
+                              schedule.getColumns() * getSharedRowBytes(op, schedule.getRows()));
+  return rows * schedule.getRows() + (columns() + parts) * schedule.getColumns() + shared + statistics + captured;
+}
+
+/// Sums, logits and their gradients, logits once more where derivatives are taken there and not as a slope that weights
+/// are multiplied by, weights, twice where products read those of the step before, and of steps of queries a statistic
+/// of each column, of which a thread has a quarter. Gradients of queries that come first take what consumers share of
+/// them, and both statistics are read ahead of them. Warpgroups that have the same rows have some of the columns each.
+bool GradientTiles::fitsRegisters(EntryAttr entry, Program program, TileStep step, int64_t captureStages) {
+  ScheduleAttr schedule = entry.getSchedule();
+  PipelineAttr pipeline = schedule.getPipeline();
+  const int64_t rows = schedule.getRows(), consumers = pipeline.getConsumers();
+  if (countDivisions(op) * step.columns * rows / (warpgroupThreads * consumers) > mostDivisions)
+    return false;
+  RegisterCostsAttr costs = (pipeline.getStaging() == Staging::Tma ? byRoles : byWarps).getCosts();
+  auto count = static_cast<double>(step.columns);
+  double sums = static_cast<double>(countSumColumns(program)) / 2, logits = program == Program::Dv ? count / 2 : count;
+  double weights = pipeline.getOverlap() == Overlap::SumsLate ? count / 2 : count / 4;
+  auto parts = static_cast<double>(consumers * schedule.getPanel()) / static_cast<double>(rows);
+  double statistics = tilesKeys(program) ? count / 4 / parts : 0;
+  if (pipeline.getOverlap() == Overlap::QueriesFirst)
+    statistics += (count + static_cast<double>(keyDim())) / 4;
+  if (program != Program::Dv && !op.getDerivative().empty() && !hasSlope(op))
+    logits += count / 2;
+  // Random numbers are there for weights, and then for their gradients, where weights cannot say by their signs which
+  // are dropped.
+  if (KernelOpInterface(op).hasDropout() && !op.getDerivative().empty())
+    logits += count / 4;
+  // Keys and values, of 16 bits, as left operands.
+  double operands = pipeline.getRowsInRegisters() ? static_cast<double>(keyDim() + valueDim()) / 4 : 0;
+  double ofRows = sums + operands + logits + weights + getElementRegisters(op, costs, captureStages > 0) * count / 2;
+  auto share = static_cast<double>(rows) / static_cast<double>(warpgroupRows * consumers);
+  return share * ofRows + statistics <= static_cast<double>(entry.getRegisters());
+}
+
+ScheduleAttr GradientTiles::getRoles(EntryAttr entry, Program program, TileStep step, int64_t captureStages) {
+  ScheduleAttr schedule = entry.getSchedule(program, step);
+  PipelineFields fields(schedule.getPipeline());
+  fields.sectionBytes = getSectionBytes(op, target);
+  fields.blockMask = listsSteps(program);
+  fields.captureStages = captureStages;
+  fields.batchInside = !fields.blockMask && mayShareCapturesOverBatch(op);
+  return schedule.withPipeline(fields.get(op.getContext()));
+}
+
+bool GradientTiles::fitsRoles(EntryAttr entry, Program program, TileStep step, int64_t captureStages) {
+  return fitsRegisters(entry, program, step, captureStages) &&
+         countSharedBytes(getRoles(entry, program, step, captureStages)) + barrierBytes <= target.getSharedBytes();
+}
+
+ScheduleAttr GradientTiles::addOtherwise(ScheduleAttr schedule, ArrayRef<EntryAttr> entries, Program program) {
+  if (!schedule.stagesCaptures())
+    return schedule;
+  for (EntryAttr entry : entries) {
+    if (!mayOverlapAs(entry, program))
+      continue;
+    for (TileStep step : entry.listSteps())
+      if (fitsRoles(entry, program, step, /*captureStages=*/0)) {
+        ScheduleAttr other = getRoles(entry, program, step, /*captureStages=*/0).forSizes(schedule.getWhen());
+        return other == schedule.getWithoutBoxes() ? schedule : schedule.withOtherwise(other);
+      }
+  }
+  return schedule;
+}
+
+SmallVector<ScheduleAttr> GradientTiles::selectRoles(Program program) {
+  SmallVector<ScheduleAttr> schedules;
+  ScheduleAttr last;
+  OpenSizes open(op.getContext());
+  SmallVector<EntryAttr> entries = byRoles.find(program);
+  int64_t mostCaptured = 0;
+  if (!listsSteps(program) && countCapturedTiles(op) > 0)
+    for (EntryAttr entry : entries)
+      mostCaptured = std::max(mostCaptured, entry.getSchedule().getPipeline().getCaptureStages());
+  for (int64_t captured = mostCaptured; captured >= 0; --captured)
+    for (EntryAttr entry : entries) {
+      if (entry.getSchedule().getPipeline().getCaptureStages() < captured || !mayOverlapAs(entry, program))
+        continue;
+      for (TileStep step : entry.listSteps()) {
+        ScheduleAttr schedule = getRoles(entry, program, step, captured);
+        if (fitsRoles(entry, program, step, captured)) {
+          if (open.take(schedule.getWhen()))
+            schedules.push_back(addOtherwise(schedule, entries, program));
+          break;
+        }
+        last = schedule;
+      }
+      if (open.empty())
+        return schedules;
+    }
+  // The shortest step with one buffer each fits any head dim, if not the registers of any score.
+  if (last)
+    schedules.push_back(last.forAllSizes());
+  return schedules;
+}
+
+/// What all programs take of shared memory is that of the one that takes the most. Where warps have 16 rows each,
+/// several blocks share a multiprocessor if they can, and registers hold the steps of the table.
+bool GradientTiles::fitsWarps(EntryAttr entry, Program program, TileStep step) {
+  bool isAlone = entry.getSchedule().getPanel() > warpgroupRows || program == Program::Dqdkdv;
+  if (entry.getRegisters() != unlimited && !fitsRegisters(entry, program, step, /*captureStages=*/0))
+    return false;
+  ScheduleAttr counted = entry.getSchedule(isAlone ? program : Program::Dkdv, step);
+  return entry.getBlocks() * (countSharedBytes(counted) + barrierBytes) <= target.getSharedBytes();
+}
+
+SmallVector<ScheduleAttr> GradientTiles::selectWarps(Program program) {
+  SmallVector<ScheduleAttr> schedules;
+  OpenSizes open(op.getContext());
+  for (EntryAttr entry : byWarps.find(program)) {
+    SmallVector<TileStep> steps = entry.listSteps();
+    // Where there is nothing to choose from, loads bind, not room.
+    const TileStep *fitting = llvm::find_if(
+        steps, [&](TileStep step) { return entry.getSteps().empty() || fitsWarps(entry, program, step); });
+    if (fitting != steps.end() && open.take(entry.getSchedule().getWhen()))
+      schedules.push_back(entry.getSchedule(program, *fitting));
+    if (open.empty())
+      break;
+  }
+  return schedules;
+}
+
+ScheduleAttr GradientTiles::splitFloats(ScheduleAttr schedule) {
+  if (!multipliesParts(op))
+    return schedule;
+  PipelineAttr pipeline = schedule.getPipeline().withSplitFloats();
+  int64_t bytes = countSharedBytes(schedule);
+  bool isFull = countSumColumns(schedule.getProgram()) >= mostColumnsOfSums;
+  int64_t most = isFull ? std::min(schedule.getColumns(), mostColumnsBesideSums) : schedule.getColumns();
+  for (int64_t columns : columnsOfParts) {
+    if (columns > most)
+      continue;
+    bool ofKeys = schedule.tilesKeys();
+    auto split =
+        ScheduleAttr::get(op.getContext(), ofKeys ? columns : schedule.getRows(), ofKeys ? schedule.getRows() : columns,
+                          schedule.getPanel(), pipeline, /*heads=*/1, schedule.getProgram())
+            .forSizes(schedule.getWhen());
+    if (sharesAsBefore(target, bytes, countSharedBytes(split)))
+      return split;
+  }
+  return schedule;
+}
+
+bool GradientTiles::mayListSteps() {
+  KernelOpInterface kernel = op;
+  bool haveSame = kernel.getQueryHeads() == kernel.getKeyHeads() || !readsCoordinate(kernel, Coordinate::Head);
+  return haveSame && !kernel.isPacked() && needsBlockMask(kernel, Coordinate::Query);
+}
+
+bool GradientTiles::suitsOneProgram(Staging staging) {
+  if (staging == Staging::Tma)
+    return mayAddUpQueries(op, mayListSteps()) && (keyDim() == minDimOfAll || keyDim() == maxDimOfAll) &&
+           valueDim() <= maxDimOfAll;
+  auto isDealt = [](int64_t dim) {
+    return llvm::isPowerOf2_64(dim) && dim >= minDimOfAll && dim <= maxDimOfAllByWarps;
+  };
+  bool hasNarrowTiles = cast<RankedTensorType>(op.getQuery().getType()).getElementTypeBitWidth() == 16;
+  // Sums of a key's row would be those of some columns.
+  bool hasKeySums = !getCapturedGradients(op, {CapturedForm::KeySums}).empty();
+  return mayAddUpQueries(op, /*listsSteps=*/false) && hasNarrowTiles && isDealt(keyDim()) && isDealt(valueDim()) &&
+         !hasKeySums;
+}
+
+bool GradientTiles::fitsOneProgram() {
+  constexpr Program program = Program::Dqdkdv;
+  SmallVector<EntryAttr> entries = byRoles.find(program);
+  if (entries.empty())
+    return false;
+  // Where each step is looked at, the sums pass through branches, which takes registers of its own.
+  if (!mayOverlap(program) && keyDim() == maxDimOfAll)
+    return false;
+  EntryAttr least = entries.back();
+  TileStep step = least.listSteps().back();
+  if (fitsRegisters(least, program, step, /*captureStages=*/0))
+    return true;
+  bool mayStage =
+      !listsSteps(program) && countCapturedTiles(op) > 0 && least.getSchedule().getPipeline().getCaptureStages() > 0;
+  return mayStage && fitsRoles(least, program, step, /*captureStages=*/1);
+}
+
+SmallVector<Program> GradientTiles::findKeyPrograms() {
+  if (keyDim() + valueDim() <= mostColumnsOfSums)
+    return {Program::Dkdv};
+  return {Program::Dk, Program::Dv};
+}
