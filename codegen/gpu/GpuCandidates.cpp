@@ -23,7 +23,7 @@ struct Fields : PipelineFields {
     PipelineAttr pipeline = getChecked(refuse, base.getContext());
     if (!pipeline)
       return {};
-    int64_t rows = panel * consumers;
+    int64_t rows = sharedRows ? sharedRows : panel * consumers;
     bool ofKeys = base.tilesKeys();
     return ScheduleAttr::getChecked(refuse, base.getContext(), ofKeys ? columns : rows, ofKeys ? rows : columns, panel,
                                     SizesAttr::get(base.getContext()), base.getHeads(), pipeline, base.getProgram(),
@@ -43,6 +43,7 @@ struct Fields : PipelineFields {
 
   ScheduleAttr base;
   int64_t panel, columns;
+  int64_t sharedRows = 0; ///< rows that all warpgroups have, or 0 where each has its own
 };
 
 /// Rows of a warpgroup whose products are those of warps.
@@ -136,6 +137,23 @@ static void enumerateOneProgram(const Fields &base, SmallVectorImpl<ScheduleAttr
     }
 }
 
+/// The same without roles: warpgroups have rows of their own, or the same.
+static void enumerateOneProgramByWarps(const Fields &base, SmallVectorImpl<ScheduleAttr> &schedules) {
+  for (int64_t panel : panelsOfWarps)
+    for (int64_t consumers : {2, 1})
+      for (int64_t sharedRows : {int64_t(0), warpgroupRows, wideRows})
+        for (int64_t stages : {1, 2})
+          for (bool inRegisters : {false, true}) {
+            Fields fields = base;
+            fields.panel = panel;
+            fields.consumers = consumers;
+            fields.sharedRows = sharedRows;
+            fields.stages = stages;
+            fields.rowsInRegisters = inRegisters;
+            schedules.push_back(fields.get());
+          }
+}
+
 /// Gradients without roles.
 static void enumerateGradientWarps(const Fields &base, SmallVectorImpl<ScheduleAttr> &schedules) {
   for (int64_t panel : panelsOfWarps)
@@ -174,8 +192,10 @@ SmallVector<ScheduleAttr> attnc::gpu::enumerateGpuSchedules(KernelOpInterface ke
     enumerateRoles(kernel, fields, target, schedules);
   else if (isForward)
     enumerateWarps(fields, schedules);
-  else if (base.getProgram() == Program::Dqdkdv)
+  else if (base.getProgram() == Program::Dqdkdv && hasRoles)
     enumerateOneProgram(fields, schedules);
+  else if (base.getProgram() == Program::Dqdkdv)
+    enumerateOneProgramByWarps(fields, schedules);
   else if (hasRoles)
     enumerateGradientRoles(fields, target, schedules);
   else

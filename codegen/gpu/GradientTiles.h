@@ -55,7 +55,8 @@ private:
   bool listsSteps(attn::Program program) { return program == attn::Program::Dqdkdv && mayListSteps(); }
   /// The same as `schedule`, by roles, with another for launches whose captured tensors threads load, where `entries`
   /// have one that holds those in registers.
-  attn::ScheduleAttr addOtherwise(attn::ScheduleAttr schedule, llvm::ArrayRef<attn::EntryAttr> entries, attn::Program program);
+  attn::ScheduleAttr addOtherwise(attn::ScheduleAttr schedule, llvm::ArrayRef<attn::EntryAttr> entries,
+                                  attn::Program program);
   /// Whether a step by roles fits registers and shared memory.
   bool fitsRoles(attn::EntryAttr entry, attn::Program program, attn::TileStep step, int64_t captureStages);
   /// Whether a step by warps does.

@@ -231,6 +231,16 @@ static LogicalResult verifyScalar(Operation &op) {
   return op.emitOpError("has no meaning in a kernel for a GPU");
 }
 
+/// Whether warps can have the rows of the tiles that `op` gives: all of them, or whole bands of one.
+LogicalResult RoleEmitter::verifyRows(Operation &op) {
+  const int64_t rowsOfWarp = context.warpgroupRows / warpsOfWarpgroup;
+  for (Type type : op.getResultTypes())
+    if (auto vector = dyn_cast<VectorType>(type);
+        copies && vector && tile::isTile(vector) && vector.getDimSize(0) % rowsOfWarp)
+      return op.emitOpError() << "expected tiles of a multiple of " << rowsOfWarp << " rows, got " << vector;
+  return success();
+}
+
 /// Whether `tile` is in registers of warps that have some of its columns each.
 bool RoleEmitter::isDealt(Value tile) {
   auto type = dyn_cast<VectorType>(tile.getType());
@@ -268,6 +278,8 @@ LogicalResult RoleEmitter::emitBlock(Block &block) {
   for (Operation &op : block) {
     if (op.hasTrait<OpTrait::IsTerminator>() || matchPattern(&op, m_Constant()))
       continue;
+    if (failed(verifyRows(op)))
+      return failure();
     if (tile::isRowwise(op)) {
       if (isa<tile::ReduceOp>(op) && isDealt(op.getOperand(0)))
         return op.emitOpError("expected rows of which a warp has all columns");

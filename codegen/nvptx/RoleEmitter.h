@@ -33,6 +33,7 @@ public:
 
 private:
   mlir::LogicalResult emitBlock(mlir::Block &block);
+  mlir::LogicalResult verifyRows(mlir::Operation &op);
   bool isDealt(mlir::Value tile);
   mlir::LogicalResult verifyPlace(mlir::Operation &op);
   mlir::LogicalResult emitOp(mlir::Operation &op);

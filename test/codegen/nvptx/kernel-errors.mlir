@@ -229,6 +229,23 @@ module attributes {attn.target = #gpu} {
 
 // -----
 
+// Fewer rows than a warp has.
+
+#gpu = #attn.gpu<arch = "sm_80", ptx = 83, multiprocessors = 108, shared_bytes = 166912, registers = 65536,
+                 l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>
+#pipeline = #attn.warps<consumers = 1, stages = 1>
+module attributes {attn.target = #gpu} {
+  tile.program @short_tile(%v: memref<?x64xf32>, %n: index, %tile: index)
+      attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 64, panel = 64, pipeline = #pipeline,
+                  shared_bytes = 0 : i64} {
+    // expected-error@+1 {{'tile.load' op expected tiles of a multiple of 16 rows, got 'vector<8x64xf32>'}}
+    %t = tile.load %v[%n, %n] axes [0, 1] below(%n, %n) : memref<?x64xf32> -> vector<8x64xf32>
+    tile.return
+  }
+}
+
+// -----
+
 // Warps that have some of the columns of a row each: products do not find the others in registers.
 
 #gpu = #attn.gpu<arch = "sm_80", ptx = 83, multiprocessors = 108, shared_bytes = 166912, registers = 65536,

@@ -78,6 +78,8 @@ TEST(Candidates, OfGradients) {
   check(causal("bf16", 64), "nvptx:sm_90a", /*backward=*/true, 100);
   check(causal("bf16", 256), "nvptx:sm_90a", /*backward=*/true, 2);
   check(causal("bf16", 64), "nvptx:sm_80", /*backward=*/true, 5);
+  check(causal("bf16", 128), "nvptx:sm_80", /*backward=*/true, 5);
+  check(causal("bf16", 96), "nvptx:sm_80", /*backward=*/true, 5);
 }
 
 TEST(Candidates, TheNearestComeFirst) {
