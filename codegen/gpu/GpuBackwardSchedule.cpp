@@ -7,7 +7,6 @@
 #include "codegen/gpu/GpuScheduleParts.h"
 #include "codegen/gpu/GradientTiles.h"
 #include "dialect/attn/CapturedGradients.h"
-#include "dialect/attn/PipelineFields.h"
 
 using namespace mlir;
 using namespace attnc::attn;
@@ -33,11 +32,14 @@ SmallVector<ScheduleAttr> attnc::gpu::selectBackwardSchedules(BackwardOp op, Gpu
     hasAll &= !ofProgram.empty();
     llvm::append_range(schedules, ofProgram);
   };
+  auto addOneProgram = [&](ArrayRef<ScheduleAttr> ofAll) {
+    add(tiles.selectWarps(Program::Delta));
+    add(ofAll);
+    add(tiles.selectWarps(Program::ConvertDq));
+  };
   if (usesWarpgroups(op, target)) {
     if (tiles.suitsOneProgram(Staging::Tma) && tiles.fitsOneProgram()) {
-      add(tiles.selectWarps(Program::Delta));
-      add(tiles.selectRoles(Program::Dqdkdv));
-      add(tiles.selectWarps(Program::ConvertDq));
+      addOneProgram(tiles.selectRoles(Program::Dqdkdv));
     } else {
       add(tiles.selectRoles(Program::Dq));
       for (Program program : tiles.findKeyPrograms())
@@ -50,19 +52,13 @@ SmallVector<ScheduleAttr> attnc::gpu::selectBackwardSchedules(BackwardOp op, Gpu
     hasAll = true;
     SmallVector<ScheduleAttr> ofAll;
     if (tiles.suitsOneProgram(Staging::CpAsync))
-      for (ScheduleAttr schedule : tiles.selectWarps(Program::Dqdkdv)) {
-        PipelineFields fields(schedule.getPipeline());
-        fields.sectionBytes = getSectionBytes(op, target);
-        ofAll.push_back(schedule.withPipeline(fields.get(op.getContext())));
-      }
+      ofAll = tiles.selectWarps(Program::Dqdkdv);
     SmallVector<Program> programs;
     if (ofAll.empty()) {
       programs.push_back(Program::Dq);
       llvm::append_range(programs, tiles.findKeyPrograms());
     } else {
-      add(tiles.selectWarps(Program::Delta));
-      add(ofAll);
-      add(tiles.selectWarps(Program::ConvertDq));
+      addOneProgram(ofAll);
     }
     for (Program program : programs) {
       SmallVector<ScheduleAttr> ofProgram = tiles.selectWarps(program);

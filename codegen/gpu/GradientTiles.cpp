@@ -117,6 +117,15 @@ ScheduleAttr GradientTiles::getRoles(EntryAttr entry, Program program, TileStep 
   return schedule.withPipeline(fields.get(op.getContext()));
 }
 
+ScheduleAttr GradientTiles::getWarps(EntryAttr entry, Program program, TileStep step) {
+  ScheduleAttr schedule = entry.getSchedule(program, step);
+  if (program != Program::Dqdkdv)
+    return schedule;
+  PipelineFields fields(schedule.getPipeline());
+  fields.sectionBytes = getSectionBytes(op, target);
+  return schedule.withPipeline(fields.get(op.getContext()));
+}
+
 bool GradientTiles::fitsRoles(EntryAttr entry, Program program, TileStep step, int64_t captureStages) {
   return fitsRegisters(entry, program, step, captureStages) &&
          countSharedBytes(getRoles(entry, program, step, captureStages)) + barrierBytes <= target.getSharedBytes();
@@ -187,7 +196,7 @@ SmallVector<ScheduleAttr> GradientTiles::selectWarps(Program program) {
     const TileStep *fitting = llvm::find_if(
         steps, [&](TileStep step) { return entry.getSteps().empty() || fitsWarps(entry, program, step); });
     if (fitting != steps.end() && open.take(entry.getSchedule().getWhen()))
-      schedules.push_back(entry.getSchedule(program, *fitting));
+      schedules.push_back(getWarps(entry, program, *fitting));
     if (open.empty())
       break;
   }

@@ -51,6 +51,8 @@ private:
   bool fitsRegisters(attn::EntryAttr entry, attn::Program program, attn::TileStep step, int64_t captureStages);
   /// The schedule of `entry` by roles, with so many buffers of captured tiles.
   attn::ScheduleAttr getRoles(attn::EntryAttr entry, attn::Program program, attn::TileStep step, int64_t captureStages);
+  /// The schedule of `entry` by warps.
+  attn::ScheduleAttr getWarps(attn::EntryAttr entry, attn::Program program, attn::TileStep step);
   /// Whether a block mask lists the steps of `program` by roles.
   bool listsSteps(attn::Program program) { return program == attn::Program::Dqdkdv && mayListSteps(); }
   /// The same as `schedule`, by roles, with another for launches whose captured tensors threads load, where `entries`

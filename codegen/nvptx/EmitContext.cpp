@@ -198,10 +198,13 @@ Value EmitContext::findSharedRow() {
   return ptx.add(findPart(any).first, ptx.shiftRight(place.lane, 2));
 }
 
+Value EmitContext::findFirstColumn(VectorType type) {
+  return countParts(type) == 1 ? Value() : findPart(getTileOfProgram(type, programRows)).second;
+}
+
 Value EmitContext::findColumn(VectorType type) {
-  if (countParts(type) == 1)
-    return place.column;
-  return ptx.add(place.column, findPart(getTileOfProgram(type, programRows)).second);
+  Value first = findFirstColumn(type);
+  return first ? ptx.add(place.column, first) : place.column;
 }
 
 std::pair<Value, Value> EmitContext::divide(Value x, int64_t by) {
@@ -242,6 +245,15 @@ Value EmitContext::findBand(Value view, Value row, Value column) {
   Value start = abi.getView(view).address(ptx.b, ptx.loc, {row, ptx.i32(0)});
   // Whole blocks come before it.
   return column ? ptx.shift(start, ptx.b.getF32Type(), ptx.mul(column, tile::BlockedRows::bandRows)) : start;
+}
+
+SmallVector<Value> EmitContext::findBands(Value view, Value row, VectorType tile) {
+  auto [first, column] = findPart(tile);
+  row = ptx.add(row, first);
+  SmallVector<Value> bands;
+  for (int64_t band = 0; band < countBands(); ++band)
+    bands.push_back(findBand(view, ptx.add(row, band * tile::BlockedRows::bandRows), column));
+  return bands;
 }
 
 SmallVector<Value> EmitContext::cloneScalar(Operation &op, llvm::function_ref<Value(Value)> lookup) {

@@ -105,7 +105,9 @@ public:
   /// `address`, in a row of a tile of 16-bit elements in shared memory, moved on by `column` columns, which may be null
   /// for none: whole panels, or a power of two of pieces.
   mlir::Value moveToColumn(mlir::Value address, const tile::SharedLayout &layout, mlir::Value column);
-  /// The first column that the thread has of a tile with the rows of all, or of a column vector.
+  /// The first column that the warp has of a tile with the rows of all, or of a column vector; null where it has all.
+  mlir::Value findFirstColumn(mlir::VectorType type);
+  /// The first that the thread has.
   mlir::Value findColumn(mlir::VectorType type);
   /// Bands of sixteen rows that a warp has.
   int64_t countBands() const { return rowsOfThread / rowsOfBand; }
@@ -138,6 +140,8 @@ public:
   /// The address of column `column`, where that is not null, of the band that starts in row `row` of `view`, which has
   /// the order of `tile::BlockedRows`.
   mlir::Value findBand(mlir::Value view, mlir::Value row, mlir::Value column);
+  /// The addresses of what the warp has of a tile from row `row` of `view` on, in each of its bands; without roles.
+  llvm::SmallVector<mlir::Value> findBands(mlir::Value view, mlir::Value row, mlir::VectorType tile);
   /// The words of a warpgroup's tile of 16-bit elements as the thread holds them, two elements each.
   llvm::SmallVector<mlir::Value> packedWords(mlir::Value tile);
 

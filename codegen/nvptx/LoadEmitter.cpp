@@ -217,14 +217,11 @@ void LoadEmitter::loadBlocked(tile::LoadOp load) {
   Ptx &ptx = context.ptx;
   using tile::BlockedRows;
   VectorType type = load.getResult().getType();
-  auto [row, column] = context.findPart(type);
-  Value first = ptx.add(context.scalar(load.getIndices()[0]), row);
   bool isInterleaved = load.getInterleaved();
-  Value ofLane = isInterleaved ? context.place.lane : ptx.mul(context.place.lane, BlockedRows::pieceElements);
-  SmallVector<Value> starts;
-  for (int64_t band = 0; band < context.countBands(); ++band)
-    starts.push_back(ptx.shift(context.findBand(load.getView(), ptx.add(first, band * BlockedRows::bandRows), column),
-                               ptx.b.getF32Type(), ofLane));
+  Value ofLane = ptx.mul(context.place.lane, BlockedRows::placeOf(/*lane=*/1, /*inPiece=*/0, isInterleaved));
+  SmallVector<Value> starts = context.findBands(load.getView(), context.scalar(load.getIndices()[0]), type);
+  for (Value &start : starts)
+    start = ptx.shift(start, ptx.b.getF32Type(), ofLane);
   Fragment fragment;
   for (int64_t block = 0; block < context.columnsOfWarp(type) / BlockedRows::blockColumns; ++block)
     for (Value start : starts) {
@@ -234,7 +231,8 @@ void LoadEmitter::loadBlocked(tile::LoadOp load) {
       if (!isInterleaved)
         llvm::append_range(fragment.values, ptx.loadFloats(at(0), BlockedRows::pieceElements));
       for (int64_t n = 0; isInterleaved && n < BlockedRows::pieceElements; ++n)
-        fragment.values.push_back(LLVM::LoadOp::create(ptx.b, ptx.loc, ptx.b.getF32Type(), at(n * BlockedRows::lanes)));
+        fragment.values.push_back(LLVM::LoadOp::create(ptx.b, ptx.loc, ptx.b.getF32Type(),
+                                                       at(BlockedRows::placeOf(/*lane=*/0, n, isInterleaved))));
     }
   context.tiles[load.getResult()] = fragment;
 }

@@ -142,8 +142,9 @@ void StoreEmitter::storeTile(tile::StoreOp store) {
     return inElements(0);
   auto inGroups = [&] {
     // This lane's group of each four.
-    Value inGroups = ptx.mul(ptx.bitAnd(context.place.lane, lanesOfRow - 1), columnsOfGroup);
-    Value group = ptx.widen(ptx.add(inGroups, ptx.sub(context.findColumn(type), context.place.column)));
+    Value ofLane = ptx.mul(ptx.bitAnd(context.place.lane, lanesOfRow - 1), columnsOfGroup);
+    Value firstColumn = context.findFirstColumn(type);
+    Value group = ptx.widen(firstColumn ? ptx.add(ofLane, firstColumn) : ofLane);
     ArrayRef<Value> values = context.tiles.find(store.getValue())->second.values;
     for (int64_t threadRow = 0; threadRow < context.rowsOfThread; ++threadRow) {
       Value address = ptx.shift(addresses[threadRow], type.getElementType(), group);
@@ -250,11 +251,7 @@ SmallVector<Value> StoreEmitter::findBands(tile::StoreOp store) {
       return {context.findBand(store.getView(), row, ptx.mul(place.warpgroup, countOwnColumns(type, warpgroups)))};
     return {context.findBand(store.getView(), ptx.add(row, ptx.mul(place.warpgroup, tile::warpgroupRows)), {})};
   }
-  auto [first, column] = context.findPart(type);
-  SmallVector<Value> bands;
-  for (int64_t band = 0; band < context.countBands(); ++band)
-    bands.push_back(context.findBand(store.getView(), ptx.add(ptx.add(row, first), band * tile::warpRows), column));
-  return bands;
+  return context.findBands(store.getView(), row, type);
 }
 
 /// The lane's elements of a block of columns, in the band of that number.
@@ -302,14 +299,14 @@ void StoreEmitter::storePieces(tile::StoreOp store) {
   Ptx &ptx = context.ptx;
   using tile::BlockedRows;
   bool isInterleaved = store.getInterleaved();
-  Value ofLane = isInterleaved ? context.place.lane : ptx.mul(context.place.lane, BlockedRows::pieceElements);
+  Value ofLane = ptx.mul(context.place.lane, BlockedRows::placeOf(/*lane=*/1, /*inPiece=*/0, isInterleaved));
   auto storeAll = [&] {
     for (auto [number, start] : llvm::enumerate(findBands(store))) {
       Value lane = ptx.shift(start, ptx.b.getF32Type(), ofLane);
       for (int64_t block = 0; block < countBlocks(store); ++block) {
         SmallVector<Value> piece = findPiece(store, block, static_cast<int64_t>(number));
         auto at = [&](int64_t element) {
-          int64_t inBlock = isInterleaved ? element * BlockedRows::lanes : element;
+          int64_t inBlock = BlockedRows::placeOf(/*lane=*/0, element, isInterleaved);
           return ptx.shift(lane, ptx.b.getF32Type(),
                            static_cast<int32_t>(block * BlockedRows::blockElements + inBlock));
         };

@@ -21,13 +21,17 @@ struct BlockedRows {
 
   static constexpr int64_t lanes = blockElements / pieceElements;
 
+  /// Where element `inPiece` of lane `lane` stands in a block: a sum of what each of both adds.
+  static constexpr int64_t placeOf(int64_t lane, int64_t inPiece, bool interleaved) {
+    return interleaved ? inPiece * lanes + lane : lane * pieceElements + inPiece;
+  }
+
   /// Where element (row, column) stands in a view of `columns` columns, in elements. With `interleaved`, the first
   /// elements of all lanes come first.
   static int64_t positionOf(int64_t row, int64_t column, int64_t columns, bool interleaved) {
     int64_t inBand = row % bandRows, inBlock = column % blockColumns;
     int64_t lane = inBand % 8 * 4 + inBlock / 2, inPiece = inBand / 8 * 2 + inBlock % 2;
-    int64_t place = interleaved ? inPiece * lanes + lane : lane * pieceElements + inPiece;
-    return (row - inBand) * columns + column / blockColumns * blockElements + place;
+    return (row - inBand) * columns + column / blockColumns * blockElements + placeOf(lane, inPiece, interleaved);
   }
 };
 

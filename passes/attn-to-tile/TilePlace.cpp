@@ -87,8 +87,8 @@ void TilePlace::buildGeometry() {
   tile::LiveRowsOp::create(builder, loc, max(min(rows, index(getRows())), index(0)));
 }
 
-/// Fewer heads of a section leave too few long tiles to fill the gaps at the end. Gradients have fewer bytes to share,
-/// and read and write sums of queries beside them, which the cache does not hold for more (docs/rationale/backward.md).
+/// Fewer heads in a section leave too few long tiles to fill the gaps at the end. Gradients take fewer, since sums of
+/// gradients of queries share the cache with what their tiles read (docs/rationale/backward.md).
 static constexpr int64_t fewestOfForward = 16, fewestOfGradients = 4;
 
 std::pair<Value, Value> TilePlace::buildSections(Value tile, Value tilesOfHead, Value keyRows) {
