@@ -49,6 +49,7 @@ void attnc::buildTilePipeline(OpPassManager &pm) {
   pm.addNestedPass<tile::ProgramOp>(tile::createTileRescaleOnOverflow());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileLowerSoftmax());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileExpandPhilox());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileJoinRows());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileStageOperands());
   simplify();
   pm.addNestedPass<tile::ProgramOp>(tile::createTileSplitRanges());

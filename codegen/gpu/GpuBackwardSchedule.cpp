@@ -180,6 +180,8 @@ LogicalResult attnc::gpu::checkBackwardSchedule(BackwardOp op, ScheduleAttr sche
   if (!hasRoles && pipeline.getRowsInRegisters() && !isOfWarpsAndAll)
     return op.emitError() << "expected rows_in_registers for program dqdkdv alone, got it for "
                           << stringifyProgram(schedule.getProgram());
+  if (pipeline.getWeightsAhead())
+    return op.emitError("expected no weights_ahead for gradients");
   if (pipeline.getSplitFloats() && !(multipliesParts(op) && isOfProducts(schedule.getProgram())))
     return op.emitError("expected split_floats for exact f32 alone, in programs dq, dkdv, dk and dv");
   int64_t bytes = tiles.countSharedBytes(schedule) + barrierBytes;

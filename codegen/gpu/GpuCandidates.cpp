@@ -101,8 +101,22 @@ static void enumerateWarps(const Fields &base, SmallVectorImpl<ScheduleAttr> &sc
               fields.stages = stages;
               fields.rescaling = rescaling;
               fields.splitFloats = splitFloats;
+              fields.weightsAhead = false;
               schedules.push_back(fields.get());
             }
+  // Both warpgroups have the same rows.
+  for (int64_t keys : {32, 64})
+    for (Rescaling rescaling : {Rescaling::EachStep, Rescaling::OnGrowth})
+      for (bool ahead : {false, true}) {
+        Fields fields = base;
+        fields.panel = fields.sharedRows = wideRows;
+        fields.consumers = 2;
+        fields.columns = keys;
+        fields.stages = 1;
+        fields.rescaling = rescaling;
+        fields.weightsAhead = ahead;
+        schedules.push_back(fields.get());
+      }
 }
 
 /// Gradients with roles.

@@ -34,6 +34,20 @@ void SharedUse::addParts(StringRef what, int64_t rows, int64_t dims) {
   sum += " + " + std::to_string(size) + " (parts of " + what.str() + ")";
 }
 
+void SharedUse::addRows(int64_t parts, int64_t rows) {
+  constexpr int64_t bits = 32;
+  int64_t size = parts * attnc::tile::SharedLayout::countRowBytes(rows, bits);
+  bytes += size;
+  sum += " + " + std::to_string(size) + " (rows)";
+}
+
+int64_t attnc::gpu::countPartsOfRows(ScheduleAttr schedule) {
+  PipelineAttr pipeline = schedule.getPipeline();
+  if (pipeline.getStaging() != Staging::CpAsync)
+    return 1;
+  return std::max<int64_t>(pipeline.getConsumers() * schedule.getPanel() / schedule.getRows(), 1);
+}
+
 SharedUse attnc::gpu::getSharedUse(KernelOpInterface kernel, ScheduleAttr schedule) {
   SharedUse use{kernel, 0, {}};
   PipelineAttr pipeline = schedule.getPipeline();
@@ -47,6 +61,10 @@ SharedUse attnc::gpu::getSharedUse(KernelOpInterface kernel, ScheduleAttr schedu
     use.addParts("keys", schedule.getKeyTile(), dims);
     if (value)
       use.addParts("values", schedule.getKeyTile(), getDims(value));
+  }
+  if (int64_t parts = countPartsOfRows(schedule); parts > 1) {
+    use.add("weights", pipeline.getWeightsAhead() ? 2 : 1, schedule.getRows(), schedule.getKeyTile());
+    use.addRows(parts, schedule.getRows());
   }
   if (int64_t stages = pipeline.getCaptureStages())
     use.add("captured tiles", stages * countCapturedTiles(kernel), schedule.getQueryTile(), schedule.getKeyTile());

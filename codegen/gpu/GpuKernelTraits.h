@@ -23,7 +23,13 @@ struct SharedUse {
   void add(llvm::StringRef what, int64_t count, int64_t rows, int64_t dims);
   /// Adds a buffer for the parts of such rows of f32.
   void addParts(llvm::StringRef what, int64_t rows, int64_t dims);
+  /// Adds a buffer of what `parts` warps have of each of so many rows: a number of f32.
+  void addRows(int64_t parts, int64_t rows);
 };
+
+/// Warps that have some of the columns each of the same rows: more than one where all warps together would have more
+/// rows than a tile of `schedule`, which has no roles.
+int64_t countPartsOfRows(attn::ScheduleAttr schedule);
 
 /// What the tiles of `kernel` take by `schedule`.
 SharedUse getSharedUse(attn::KernelOpInterface kernel, attn::ScheduleAttr schedule);

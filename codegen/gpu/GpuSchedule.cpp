@@ -72,6 +72,24 @@ static LogicalResult checkRegisters(KernelOpInterface kernel, ScheduleAttr sched
   return success();
 }
 
+/// Checks a schedule whose warps have some of the columns each of the same rows: of logits and of outputs whole panels
+/// of shared memory, or a power of two of pieces.
+static LogicalResult checkSharedRows(KernelOpInterface kernel, ScheduleAttr schedule) {
+  constexpr int64_t leastColumns = 16, mostParts = 4;
+  if (!isa<ForwardOp>(kernel.getOperation()) || getOperandType(kernel).isF32() || schedule.isSplit())
+    return kernel.emitError("expected attn.forward of 16 bits without splits where all consumers have the same rows");
+  int64_t parts = countPartsOfRows(schedule), dims = getDims(kernel.getValueOrNull());
+  auto mayDeal = [&](int64_t columns) {
+    return columns % parts == 0 && columns / parts >= leastColumns && llvm::isPowerOf2_64(columns / parts);
+  };
+  if (parts <= mostParts && mayDeal(schedule.getKeyTile()) && mayDeal(dims))
+    return success();
+  return kernel.emitError() << "expected up to " << mostParts
+                            << " warps with the same rows, and for each of them a power "
+                            << "of two of keys and of values' columns, " << leastColumns << " or more, got " << parts
+                            << " warps, " << schedule.getKeyTile() << " keys and " << dims << " columns";
+}
+
 /// Checks that a schedule of the spec's own suits `target`; an error names what does not and the sum that shows it.
 static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedule, GpuTargetAttr target) {
   PipelineAttr pipeline = schedule.getPipeline();
@@ -83,11 +101,16 @@ static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedu
                               << (!target.getWarpgroupMma() || !target.getTensorCopies() ? ""
                                   : getOperandType(kernel).isF32() ? " for f32"
                                                                    : " for pages of no multiple of 8 rows");
-  if (!mayHavePanel(pipeline, schedule.getPanel()) ||
-      schedule.getQueryTile() != schedule.getPanel() * pipeline.getConsumers())
+  int64_t rows = schedule.getRows(), ofAll = schedule.getPanel() * pipeline.getConsumers();
+  bool sharesRows = cpAsync && rows < ofAll && ofAll % rows == 0 && rows % warpgroupRows == 0;
+  if (!mayHavePanel(pipeline, schedule.getPanel()) || (rows != ofAll && !sharesRows))
     return kernel.emitError() << "expected query_tile to be consumers * panel, and panel to be " << warpgroupRows
                               << " rows, or " << wideRows << " with #attn.warps, got " << schedule.getQueryTile()
                               << ", " << pipeline.getConsumers() << " and " << schedule.getPanel();
+  if (sharesRows && failed(checkSharedRows(kernel, schedule)))
+    return failure();
+  if (pipeline.getWeightsAhead() && !sharesRows)
+    return kernel.emitError("expected weights_ahead of #attn.warps where all consumers have the rows of one panel");
   if (int64_t most = countPackableHeads(kernel, warpgroupRows); most % schedule.getHeads() != 0)
     return kernel.emitError() << "expected heads to divide " << most
                               << ", the heads that tiles can hold together here, got " << schedule.getHeads();

@@ -303,6 +303,10 @@ void CopyEmitter::emit(tile::GetOp get) {
 /// Each thread writes the pairs of elements that it holds. Those that the lanes of a warp write at a time lie in eight
 /// rows, whose permutation gives each its banks.
 void CopyEmitter::emit(tile::ShareOp share) {
+  if (tile::isRowVector(share.getValue().getType())) {
+    shareRows(share);
+    return;
+  }
   Ptx &ptx = context.ptx;
   State &state = states.find(share.getRing())->second;
   auto type = cast<VectorType>(share.getValue().getType());
@@ -320,6 +324,42 @@ void CopyEmitter::emit(tile::ShareOp share) {
     ptx.storeShared(moved, word,
                     column / layout.panelColumns * layout.panelBytes() +
                         rowOf(context.threadRowOf(element)) * rowBytes);
+  }
+}
+
+/// Each warp writes what it has of each of its rows; lanes that share a row have the same.
+void CopyEmitter::shareRows(tile::ShareOp share) {
+  Ptx &ptx = context.ptx;
+  auto rows = cast<VectorType>(share.getValue().getType());
+  constexpr int64_t bytes = 4;
+  Value part = context.findPartOfRows(), row = context.place.row;
+  Value place = ptx.add(ptx.mul(part, rows.getDimSize(0)), row);
+  State &state = states.find(share.getRing())->second;
+  Value start = ptx.add(takeStage(state, state.put), ptx.mul(place, bytes));
+  for (int64_t threadRow : context.threadRows()) {
+    Value word = arith::BitcastOp::create(ptx.b, ptx.loc, ptx.b.getI32Type(), context.row(share.getValue(), threadRow));
+    ptx.storeShared(start, word, rowOf(threadRow) * bytes);
+  }
+}
+
+void CopyEmitter::emit(tile::BlockReduceOp reduce) {
+  Ptx &ptx = context.ptx;
+  const SharedTile &parts = context.sharedTiles.find(reduce.getParts())->second;
+  constexpr int64_t bytes = 4;
+  Value start = ptx.add(parts.address, ptx.mul(context.place.row, bytes));
+  SmallVector<Value> &rows = context.rows[reduce.getRows()];
+  for (int64_t threadRow : context.threadRows()) {
+    Value joined;
+    for (int64_t part = 0; part < parts.tile.getDimSize(0); ++part) {
+      Value next = ptx.loadSharedFloat(start, (part * parts.tile.getDimSize(1) + rowOf(threadRow)) * bytes);
+      if (!joined)
+        joined = next;
+      else if (reduce.getMax())
+        joined = arith::MaxNumFOp::create(ptx.b, ptx.loc, joined, next);
+      else
+        joined = arith::AddFOp::create(ptx.b, ptx.loc, joined, next);
+    }
+    rows.push_back(joined);
   }
 }
 

@@ -24,6 +24,7 @@ public:
   void emit(tile::GetOp get);
   void emit(tile::SplitOp split);
   void emit(tile::ShareOp share);
+  void emit(tile::BlockReduceOp reduce);
   void emit(tile::SyncOp sync);
 
 private:
@@ -49,6 +50,7 @@ private:
   };
 
   Share shareOut(int64_t pieces);
+  void shareRows(tile::ShareOp share);
   mlir::Value findOrigin(tile::PutOp put);
   mlir::Value takeStage(State &state, mlir::Value variable);
   void copyAligned(const Part &part);

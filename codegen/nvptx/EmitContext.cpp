@@ -168,17 +168,24 @@ int64_t EmitContext::countParts(VectorType type) const {
 }
 
 std::pair<Value, Value> EmitContext::findPart(VectorType tile) {
-  const int64_t parts = countParts(tile), rowsOfWarp = warpgroupRows / warpsOfWarpgroup;
-  if (parts == 1)
+  const int64_t rowsOfWarp = warpgroupRows / warpsOfWarpgroup;
+  if (countParts(tile) == 1)
     return {ptx.add(ptx.mul(place.warpgroup, warpgroupRows), ptx.mul(place.warp, rowsOfWarp)), {}};
+  auto [row, part] = dealRows(tile.getDimSize(0));
+  return {ptx.mul(row, rowsOfWarp), ptx.mul(part, columnsOfWarp(tile))};
+}
+
+std::pair<Value, Value> EmitContext::dealRows(int64_t rows) {
   // Warps of a warpgroup that have rows of their own, of which there may be fewer.
-  const int64_t along = std::min(tile.getDimSize(0) / rowsOfWarp, warpsOfWarpgroup);
+  const int64_t rowsOfWarp = warpgroupRows / warpsOfWarpgroup, along = std::min(rows / rowsOfWarp, warpsOfWarpgroup);
   Value row = along == warpsOfWarpgroup ? place.warp : ptx.bitAnd(place.warp, along - 1);
   Value part = place.warpgroup;
   if (along < warpsOfWarpgroup)
     part = ptx.add(ptx.mul(part, warpsOfWarpgroup / along), ptx.shiftRight(place.warp, llvm::Log2_64(along)));
-  return {ptx.mul(row, rowsOfWarp), ptx.mul(part, columnsOfWarp(tile))};
+  return {row, part};
 }
+
+Value EmitContext::findPartOfRows() { return dealRows(programRows).second; }
 
 Value EmitContext::moveToColumn(Value address, const tile::SharedLayout &layout, Value column) {
   if (!column)

@@ -91,6 +91,8 @@ public:
   /// that the thread has.
   bool sharesRows() const { return pipeline.getConsumers() * warpgroupRows > programRows; }
   mlir::Value findSharedRow();
+  /// Which part of the columns of its rows the warp has, where others have the rest.
+  mlir::Value findPartOfRows();
   /// In how many parts the columns of a tile, or of a column vector, are dealt to warps that have the same rows: where
   /// a tile has fewer rows than all warps together. Of programs with roles, warpgroups say that (`isDealtByColumns`).
   int64_t countParts(mlir::VectorType type) const;
@@ -169,6 +171,10 @@ public:
 
   /// The type that stands for one of the program's: i32 for index.
   mlir::Type scalarType(mlir::Type type) const;
+
+  /// Where the warp stands among those that share tiles of `rows` rows, fewer than all warps together would have: which
+  /// rows it has, in numbers of its own, and which part of their columns.
+  std::pair<mlir::Value, mlir::Value> dealRows(int64_t rows);
 
   Ptx ptx;
   KernelAbi &abi;

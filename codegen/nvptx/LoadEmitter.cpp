@@ -247,7 +247,7 @@ LogicalResult LoadEmitter::emit(tile::LoadOp load) {
   Ptx &ptx = context.ptx;
   auto type = cast<VectorType>(load.getResult().getType());
   Type element = type.getElementType();
-  int64_t columns = type.getShape().back(), pairs = columns / pairStride;
+  int64_t pairs = tile::isRowVector(type) ? 0 : context.columnsOfWarp(type) / pairStride;
   if (tile::isTile(type)) {
     // Two 16-bit elements travel as a fragment has them.
     Fragment fragment{isPacked(type), {}};

@@ -253,7 +253,7 @@ LogicalResult RoleEmitter::verifyPlace(Operation &op) {
                        tile::BufferOp>(op);
   if (copies && isOfRoles)
     return op.emitOpError("has no meaning in a program without roles");
-  if (!copies && isa<tile::SplitOp, tile::MmaOp>(op))
+  if (!copies && isa<tile::SplitOp, tile::MmaOp, tile::BlockReduceOp>(op))
     return op.emitOpError("has no meaning in a program with roles");
   if (failed(tile::verifyStaged(op)))
     return failure();
@@ -281,7 +281,8 @@ LogicalResult RoleEmitter::emitBlock(Block &block) {
     if (failed(verifyRows(op)))
       return failure();
     if (tile::isRowwise(op)) {
-      if (isa<tile::ReduceOp>(op) && isDealt(op.getOperand(0)))
+      if (auto reduce = dyn_cast<tile::ReduceOp>(op);
+          reduce && isDealt(reduce.getSource()) && !reduce.getPartial() && !reduce.getOwnColumns())
         return op.emitOpError("expected rows of which a warp has all columns");
       rowwise.add(op);
       continue;
@@ -334,6 +335,7 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
       .Case([&](tile::SplitOp split) { copies->emit(split); })
       .Case([&](tile::SyncOp sync) { copies->emit(sync); })
       .Case([&](tile::ShareOp share) { copies ? copies->emit(share) : rings.emit(share); })
+      .Case([&](tile::BlockReduceOp reduce) { copies->emit(reduce); })
       .Case([&](tile::PostOp post) {
         stores.startCopies();
         rings.emit(post);

@@ -209,6 +209,9 @@ void RowwiseEmitter::emitVector(Operation &op, ArrayRef<int64_t> threadRows) {
     } else if (auto spread = dyn_cast<tile::LanePartialOp>(op)) {
       Value whole = context.row(spread.getRows(), threadRow);
       Value first = ptx.equal(ptx.bitAnd(context.place.lane, lanesOfRow - 1), 0);
+      // Of the warps that have the row, one.
+      if (context.sharesRows())
+        first = arith::AndIOp::create(ptx.b, ptx.loc, first, ptx.equal(context.findPartOfRows(), 0));
       result = ptx.select(first, whole, ptx.f32(0));
     } else if (auto total = dyn_cast<tile::WarpReduceOp>(op)) {
       Value part = context.row(total.getParts(), threadRow);

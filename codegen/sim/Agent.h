@@ -116,6 +116,7 @@ private:
   bool moveToPage(mlir::TypedValue<mlir::MemRefType> pages, mlir::MemRefType view, Numbers &at);
   bool readAll(const Instruction &instruction, std::vector<float> &all);
   bool readRow(const Instruction &instruction);
+  bool readRows(const Instruction &instruction);
   bool readTile(const Instruction &instruction);
   bool appendSharedTile(const Held &shared, mlir::Operation *op, std::vector<float> &all);
   bool storeTile(tile::StoreOp store);

@@ -50,6 +50,8 @@ bool Agent::compute(const Instruction &instruction) {
     return computeLanePartial(instruction);
   case Action::WarpReduce:
     return computeWarpReduce(instruction);
+  case Action::BlockReduce:
+    return readRows(instruction);
   case Action::Any: {
     const auto &rows = values[instruction.operands[0]].array->data;
     values[instruction.results[0]].number.i = llvm::any_of(rows, [](const Number &row) { return row.i != 0; });

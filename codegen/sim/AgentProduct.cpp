@@ -76,6 +76,18 @@ bool Agent::readRow(const Instruction &instruction) {
   return true;
 }
 
+/// What all have of the agent's rows. Agents have whole rows, so that each of them has shared what others would join.
+bool Agent::readRows(const Instruction &instruction) {
+  std::vector<float> all;
+  if (!readAll(instruction, all))
+    return false;
+  auto array = std::make_shared<Array>(static_cast<int64_t>(all.size()) / parts, 1);
+  for (int64_t row = 0; row < array->rows; ++row)
+    array->data[row].f = all[part * array->rows + row];
+  values[instruction.results[0]].array = std::move(array);
+  return true;
+}
+
 /// The agent's own rows of a tile that a ring brought.
 bool Agent::readTile(const Instruction &instruction) {
   auto read = cast<tile::ReadOp>(instruction.op);

@@ -127,6 +127,14 @@ static int64_t countStorers(tile::BufferOp buffer, int64_t parts) {
   return parts;
 }
 
+/// Into how many parts, which have as many rows, those who fill `ring` divide its tiles: copies, or those whose rows
+/// are dealt in `parts`. Row vectors that warps share lie along the columns.
+static int64_t countRingParts(tile::RingOp ring, VectorType tile, int64_t copyParts, int64_t parts) {
+  if (!tile::isFilledByConsumers(ring))
+    return std::gcd(copyParts, tile::SharedLayout(tile).rows);
+  return std::gcd(parts, tile.getElementType().isF32() ? tile.getDimSize(1) : tile::SharedLayout(tile).rows);
+}
+
 ThreadBlock::ThreadBlock(Device &device, int64_t number, int64_t copyParts, int64_t parts)
     : device(device), number(number), pingPong(parts) {
   auto &body = device.program.getBody().front();
@@ -136,9 +144,7 @@ ThreadBlock::ThreadBlock(Device &device, int64_t number, int64_t copyParts, int6
     auto tile = dyn_cast<VectorType>(type.getElement());
     constexpr int64_t wordBytes = 8;
     int64_t bytes = tile ? tile::SharedLayout(tile).bytes() : wordBytes;
-    // All parts have as many rows.
-    int64_t count =
-        tile ? std::gcd(tile::isFilledByConsumers(op) ? parts : copyParts, tile::SharedLayout(tile).rows) : 1;
+    int64_t count = tile ? countRingParts(op, tile, copyParts, parts) : 1;
     Ring ring{op, ringNumber++, std::vector<RingStage>(type.getStages())};
     for (auto [number, stage] : llvm::enumerate(ring.stages))
       for (int64_t part = 0; part < count; ++part) {

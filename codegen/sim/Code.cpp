@@ -184,6 +184,7 @@ LogicalResult Code::compileOp(Operation &op) {
       .Case([&](tile::PingPongOp) { return simple(Action::PingPong); })
       .Case([&](tile::LanePartialOp) { return simple(Action::LanePartial); })
       .Case([&](tile::WarpReduceOp) { return simple(Action::WarpReduce); })
+      .Case([&](tile::BlockReduceOp) { return simple(Action::BlockReduce); })
       .Case([&](tile::PartOp) { return simple(Action::Part); })
       .Case<tile::SchedBarrierOp, tile::SkipOp, tile::LiveRowsOp, memref::ReinterpretCastOp>(
           [&](auto) { return simple(Action::Nothing); })

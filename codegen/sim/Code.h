@@ -25,6 +25,7 @@ enum class Action : uint8_t {
   Reduce,      ///< tile.reduce
   LanePartial, ///< tile.lane_partial
   WarpReduce,  ///< tile.warp_reduce
+  BlockReduce, ///< tile.block_reduce
   Any,         ///< tile.any
   Product,     ///< tile.mma
   LoadTile,    ///< tile.load

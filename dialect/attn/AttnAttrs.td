@@ -219,8 +219,8 @@ def Attn_WarpsAttr : AttrDef<Attn_Dialect, "Warps", [Attn_PipelineAttr]> {
     All threads copy pieces of 16 bytes (`cp.async`), a step ahead of the products, which are those of warps. The assembler
     chooses registers, and a block works on one tile.
 
-    - `consumers`: warpgroups of a block, a power of two. In the program of all three gradients, where a tile has the rows
-      of one panel, all have these rows, and each some of the columns.
+    - `consumers`: warpgroups of a block, a power of two. In forward and in the program of all three gradients, where a tile
+      has the rows of one panel, all have these rows, and each some of the columns.
     - `stages`: buffers of keys and of values; of a backward, of the columns of its steps.
     - `rescaling`: as of `#attn.roles`, but for `on_overflow`.
     - `by_row`, `section_bytes`, `block_mask`, `early`, `batch_inside`: as of `#attn.roles`.
@@ -228,6 +228,8 @@ def Attn_WarpsAttr : AttrDef<Attn_Dialect, "Warps", [Attn_PipelineAttr]> {
       cores multiply, once, and these lie in shared memory; else each warp splits what it reads.
     - `rows_in_registers`: in the program of all three gradients, warps read their keys and values from shared memory once for
       each tile, and multiply from registers.
+    - `weights_ahead`: of forward, where all warpgroups have the same rows. The product with the values of a step runs while the
+      logits of the next become weights.
 
     Example: `#attn.warps<consumers = 1, stages = 2, rescaling = on_growth>`
   }];
@@ -239,7 +241,8 @@ def Attn_WarpsAttr : AttrDef<Attn_Dialect, "Warps", [Attn_PipelineAttr]> {
                         DefaultValuedParameter<"bool", "false">:$early,
                         DefaultValuedParameter<"bool", "false">:$split_floats,
                         DefaultValuedParameter<"bool", "false">:$batch_inside,
-                        DefaultValuedParameter<"bool", "false">:$rows_in_registers);
+                        DefaultValuedParameter<"bool", "false">:$rows_in_registers,
+                        DefaultValuedParameter<"bool", "false">:$weights_ahead);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{

@@ -100,7 +100,7 @@ LogicalResult RolesAttr::verify(function_ref<InFlightDiagnostic()> emitError, in
 
 LogicalResult WarpsAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t consumers, int64_t stages,
                                 Rescaling rescaling, bool, int64_t sectionBytes, bool blockMask, bool, bool,
-                                bool batchInside, bool) {
+                                bool batchInside, bool, bool) {
   if (!isCount(consumers) || !isCount(stages))
     return emitError() << "expected counts from 1 to " << most << ", got consumers = " << consumers
                        << ", stages = " << stages;

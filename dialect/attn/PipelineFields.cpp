@@ -16,7 +16,8 @@ PipelineFields::PipelineFields(PipelineAttr pipeline)
       staging(pipeline.getStaging()), headroom(pipeline.getHeadroom()), logitStages(pipeline.getLogitStages()),
       overlap(pipeline.getOverlap()), splitFloats(pipeline.getSplitFloats()),
       captureStages(pipeline.getCaptureStages()), batchInside(pipeline.getBatchInside()),
-      reducerRegisters(pipeline.getReducerRegisters()), rowsInRegisters(pipeline.getRowsInRegisters()) {}
+      reducerRegisters(pipeline.getReducerRegisters()), rowsInRegisters(pipeline.getRowsInRegisters()),
+      weightsAhead(pipeline.getWeightsAhead()) {}
 
 GradientStepsAttr PipelineFields::getGradients(MLIRContext *context) const {
   if (logitStages == 0 && overlap == Overlap::InStep && reducerRegisters == 0 && !rowsInRegisters)
@@ -27,7 +28,7 @@ GradientStepsAttr PipelineFields::getGradients(MLIRContext *context) const {
 PipelineAttr PipelineFields::get(MLIRContext *context) const {
   if (staging == Staging::CpAsync)
     return WarpsAttr::get(context, consumers, stages, rescaling, byRow, sectionBytes, blockMask, early, splitFloats,
-                          batchInside, rowsInRegisters);
+                          batchInside, rowsInRegisters, weightsAhead);
   return RolesAttr::get(context, consumers, stages, queryStages, producerRegisters, consumerRegisters, rescaling,
                         ownKeys, pingPong, byRow, epilogue, dynamic, sectionBytes, blockMask, early, headroom,
                         getGradients(context), captureStages, batchInside);
@@ -36,7 +37,7 @@ PipelineAttr PipelineFields::get(MLIRContext *context) const {
 PipelineAttr PipelineFields::getChecked(function_ref<InFlightDiagnostic()> emitError, MLIRContext *context) const {
   if (staging == Staging::CpAsync)
     return WarpsAttr::getChecked(emitError, context, consumers, stages, rescaling, byRow, sectionBytes, blockMask,
-                                 early, splitFloats, batchInside, rowsInRegisters);
+                                 early, splitFloats, batchInside, rowsInRegisters, weightsAhead);
   return RolesAttr::getChecked(emitError, context, consumers, stages, queryStages, producerRegisters, consumerRegisters,
                                rescaling, ownKeys, pingPong, byRow, epilogue, dynamic, sectionBytes, blockMask, early,
                                headroom, getGradients(context), captureStages, batchInside);

@@ -36,7 +36,7 @@ struct PipelineFields {
   int64_t captureStages = 0;
   bool batchInside = false;
   int64_t reducerRegisters = 0;
-  bool rowsInRegisters = false;
+  bool rowsInRegisters = false, weightsAhead = false;
 
 private:
   /// What a backward has of its own; null where that is nothing.

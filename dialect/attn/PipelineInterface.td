@@ -56,6 +56,8 @@ def Attn_PipelineAttr : AttrInterface<"PipelineAttr"> {
     // Of warps.
     Attn_PipelineOption<"Whether all threads split the right operands of exact f32, once.", "bool", "getSplitFloats",
                         "false">,
+    Attn_PipelineOption<"Whether products with values run while logits of the next step become weights.", "bool",
+                        "getWeightsAhead", "false">,
   ];
   let extraSharedClassDeclaration = [{
     /// Buffers of a ring of columns that products read which start from zero, and no others.

@@ -130,8 +130,22 @@ static LogicalResult verifyNarrow(Operation *op, Type type) {
   return success();
 }
 
+/// Whether `parts` are row vectors of f32 like `rows`.
+static bool arePartsOf(Type parts, VectorType rows) {
+  auto vectors = dyn_cast<VectorType>(parts);
+  return vectors && vectors.getRank() == 2 && vectors.getElementType().isF32() && rows.getElementType().isF32() &&
+         vectors.getDimSize(1) == rows.getDimSize(0);
+}
+
 LogicalResult ShareOp::verify() {
   auto tile = cast<VectorType>(getValue().getType());
+  if (isRowVector(tile)) {
+    if (getRing() && arePartsOf(getRing().getType().getElement(), tile))
+      return success();
+    auto error = emitOpError() << "expected a ring of parts of " << tile << ", as vector<2x" << tile.getDimSize(0)
+                               << "xf32>";
+    return getRing() ? error << ", got " << getRing().getType() : error << ", got none";
+  }
   if (!getRing())
     return verifyFactor(*this, tile);
   if (failed(verifyNarrow(*this, tile)))
@@ -139,6 +153,12 @@ LogicalResult ShareOp::verify() {
   if (getRing().getType().getElement() != tile)
     return emitOpError() << "expected a ring of " << tile << ", got " << getRing().getType();
   return success();
+}
+
+LogicalResult BlockReduceOp::verify() {
+  if (arePartsOf(getParts().getType().getTile(), cast<VectorType>(getRows().getType())))
+    return success();
+  return emitOpError() << "expected parts of " << getRows().getType() << ", got " << getParts().getType();
 }
 
 LogicalResult PostOp::verify() { return verifyNarrow(*this, getRing().getType().getElement()); }

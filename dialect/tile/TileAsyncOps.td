@@ -206,9 +206,12 @@ def Tile_ShareOp : Tile_Op<"share", [MemoryEffects<[MemRead, MemWrite]>]> {
     a tile has places of its own in memory, and may be of 32-bit elements: each step of a loop takes as many tiles as it
     shares, and so do both branches of a condition.
 
+    Where warps have the same rows and some of the columns each, they share what they have of each row as well: a row vector
+    of f32, to a ring of as many such vectors as there are parts of a row (`tile.block_reduce`).
+
     Example: `tile.share %gradients to %ring : !tile.ring<2 x vector<128x64xbf16>> : vector<128x64xbf16>`
   }];
-  let arguments = (ins Tile_Tile:$value, Optional<Tile_Ring>:$ring);
+  let arguments = (ins Tile_TileOrRows:$value, Optional<Tile_Ring>:$ring);
   let assemblyFormat = "$value (`to` $ring^ `:` type($ring))? attr-dict `:` type($value)";
   let hasVerifier = 1;
 }
@@ -386,6 +389,19 @@ def Tile_WarpReduceOp : Tile_Op<"warp_reduce", [Pure, AllTypesMatch<["parts", "r
   let arguments = (ins Tile_F32RowVector:$parts, UnitAttr:$max);
   let results = (outs Tile_F32RowVector:$rows);
   let assemblyFormat = "$parts (`max` $max^)? attr-dict `:` type($parts)";
+}
+
+def Tile_BlockReduceOp : Tile_Op<"block_reduce", [MemoryEffects<[MemRead]>]> {
+  let summary = "Sums what the warps that have the same rows have of each, or takes its maximum";
+  let description = [{
+    Of row vectors that they have shared, one for each part of the columns.
+
+    Example: `%max = tile.block_reduce %parts max : !tile.shared<vector<2x128xf32>> -> vector<128xf32>`
+  }];
+  let arguments = (ins Tile_SharedTile:$parts, UnitAttr:$max);
+  let results = (outs Tile_F32RowVector:$rows);
+  let assemblyFormat = "$parts (`max` $max^)? attr-dict `:` type($parts) `->` type($rows)";
+  let hasVerifier = 1;
 }
 
 def Tile_AnyOp : Tile_Op<"any", [Pure]> {

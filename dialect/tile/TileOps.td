@@ -460,13 +460,17 @@ def Tile_MaskOp : Tile_ElementwiseOp<"mask", (ins), (ins Index:$full_low, Index:
 def Tile_ReduceOp : Tile_Op<"reduce", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "Reduces each row of a tile to one element of a row vector";
   let description = [{
-    With `partial`, `acc` and the result are parts (see `tile.lane_partial`).
+    With `partial`, `acc` and the result are parts (see `tile.lane_partial`). With `own_columns` each warp reduces the columns
+    that it has, where warps have the same rows; `tile.block_reduce` joins what they have.
 
     Example: `%m1 = tile.reduce <max> %s, %m0 : vector<96x64xf32>, vector<96xf32>`
   }];
-  let arguments = (ins Tile_ReduceKindAttr:$kind, Tile_F32Tile:$source, Tile_F32RowVector:$acc, UnitAttr:$partial);
+  let arguments = (ins Tile_ReduceKindAttr:$kind, Tile_F32Tile:$source, Tile_F32RowVector:$acc, UnitAttr:$partial,
+                       UnitAttr:$own_columns);
   let results = (outs Tile_F32RowVector:$result);
-  let assemblyFormat = "$kind $source `,` $acc (`partial` $partial^)? attr-dict `:` type($source) `,` type($acc)";
+  let assemblyFormat = [{
+    $kind $source `,` $acc (`partial` $partial^)? (`own_columns` $own_columns^)? attr-dict `:` type($source) `,` type($acc)
+  }];
   let hasVerifier = 1;
 }
 

@@ -43,6 +43,18 @@ bool attnc::tile::sharesTiles(ProgramOp program) {
   return program.walk([](ShareOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
+int64_t attnc::tile::countPartsOfRows(ProgramOp program) {
+  attn::PipelineAttr pipeline = program.getPipelineAttr();
+  if (!pipeline || hasRoles(program))
+    return 1;
+  int64_t ofAll = pipeline.getConsumers() * static_cast<int64_t>(program.getPanel());
+  return std::max<int64_t>(ofAll / static_cast<int64_t>(program.getRows()), 1);
+}
+
+bool attnc::tile::joinsRows(ProgramOp program) {
+  return program.walk([](BlockReduceOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 /// Whether `predicate` holds for an operation that puts tiles into `ring`.
 static bool anyPut(RingOp ring, llvm::function_ref<bool(PutOp)> predicate) {
   return llvm::any_of(ring->getUsers(), [predicate](Operation *user) {

@@ -43,7 +43,7 @@ scf::ForOp TileSteps::buildLoop(Value low, Value high, int64_t step, ValueRange 
 
 void TileSteps::setOverlap(scf::ForOp loop) {
   PipelineAttr pipeline = schedule.getPipeline();
-  if (!pipeline || pipeline.getStaging() != Staging::Tma)
+  if (!pipeline || (pipeline.getStaging() != Staging::Tma && !pipeline.getWeightsAhead()))
     return;
   auto set = [&](tile::Overlap overlap) {
     loop->setAttr(tile::overlapAttrName, tile::OverlapAttr::get(builder.getContext(), overlap));

@@ -121,6 +121,17 @@ def TileLowerSoftmax : Pass<"tile-lower-softmax", "::attnc::tile::ProgramOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def TileJoinRows : Pass<"tile-join-rows", "::attnc::tile::ProgramOp"> {
+  let summary = "Joins what warps with the same rows have of them";
+  let description = [{
+    For programs without roles whose tiles have fewer rows than all warps together, so that warps have some of the columns
+    each. Left operands of products go through shared memory (`tile.share`), since a product sums over whole rows; and so
+    do maxima and sums of rows, which `tile.block_reduce` joins. Programs of gradients share their tiles themselves.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"numJoined", "joined", "Reductions whose parts warps share">];
+}
+
 def TileExpandPhilox : Pass<"tile-expand-philox", "::attnc::tile::ProgramOp"> {
   let summary = "Expands random numbers to arithmetic of each element";
   let description = [{

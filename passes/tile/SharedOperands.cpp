@@ -147,6 +147,8 @@ SmallVector<GetOp> attnc::tile::giveRingsToShared(ProgramOp program, int64_t sta
   OpBuilder builder(program.getContext());
   llvm::SmallDenseMap<Type, Value> ofType;
   program->walk([&](ShareOp share) {
+    if (share.getRing())
+      return;
     Value &ring = ofType[share.getValue().getType()];
     if (!ring) {
       builder.setInsertionPointToStart(&program.getBody().front());

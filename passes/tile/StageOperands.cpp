@@ -31,11 +31,12 @@ public:
   unsigned numAhead = 0;
 
 private:
-  bool sliceIndices(LoadOp load, Value induction, SetVector<Operation *> &slice) const;
+  bool sliceIndices(LoadOp load, Value induction, SetVector<Operation *> &slice, bool arguments = false) const;
   bool isOnlyLoadIn(LoadOp load, Block *block) const;
   scf::ForOp findLoop(LoadOp load) const;
   void putInPlace(LoadOp load);
   void gatherLoads(ArrayRef<std::pair<LoadOp, scf::ForOp>> ahead);
+  LoadOp findEarlier(LoadOp load) const;
   Operation *findNextPut(LoadOp load, scf::ForOp loop) const;
   void putAhead(LoadOp load, scf::ForOp loop);
   void put(LoadOp load, IRMapping &mapping, Value some);
@@ -63,8 +64,8 @@ static bool readsWorkspace(ProgramOp program, Operation *op) {
 }
 
 /// Collects what computes the operands of `load` in its block; false where that is more than pure operations on
-/// `induction`, the workspace and values from outside the block.
-bool OperandStager::sliceIndices(LoadOp load, Value induction, SetVector<Operation *> &slice) const {
+/// `induction`, or on all `arguments` of the block, the workspace and values from outside the block.
+bool OperandStager::sliceIndices(LoadOp load, Value induction, SetVector<Operation *> &slice, bool arguments) const {
   Block *block = load->getBlock();
   BackwardSliceOptions options;
   options.filter = [&](Operation *op) { return op->getBlock() == block; };
@@ -73,7 +74,8 @@ bool OperandStager::sliceIndices(LoadOp load, Value induction, SetVector<Operati
   auto isKnown = [&](Operation *op) {
     return llvm::all_of(op->getOperands(), [&](Value value) {
       auto argument = dyn_cast<BlockArgument>(value);
-      return !argument || argument.getOwner() != block || argument == induction || isa<ProgramOp>(block->getParentOp());
+      return !argument || argument.getOwner() != block || arguments || argument == induction ||
+             isa<ProgramOp>(block->getParentOp());
     });
   };
   return isKnown(load) && llvm::all_of(slice, [&](Operation *op) {
@@ -102,7 +104,7 @@ scf::ForOp OperandStager::findLoop(LoadOp load) const {
 void OperandStager::put(LoadOp load, IRMapping &mapping, Value some) {
   SetVector<Operation *> slice;
   auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
-  if (sliceIndices(load, loop ? loop.getInductionVar() : Value(), slice))
+  if (sliceIndices(load, loop ? loop.getInductionVar() : Value(), slice, /*arguments=*/true))
     for (Operation *op : slice)
       builder.clone(*op, mapping);
   auto mapped = [&](ValueRange values) {
@@ -152,16 +154,20 @@ Operation *OperandStager::findLastUse(Operation *op) {
 }
 
 /// In front of what the tile of the next step is put. With one stage, the buffer is free after the last product that
-/// reads it; the wait for the next tile then is the barrier that the copy needs. With several, one is free.
+/// reads it; the wait for the next tile, or for what warps share, then is the barrier that the copy needs. With
+/// several, one is free.
 Operation *OperandStager::findNextPut(LoadOp load, scf::ForOp loop) const {
   if (Operation *place = gatheredPuts.lookup(loop))
     return place;
   if (stagesOf(load) > 1)
     return load->getNextNode();
   Operation *free = findLastUse(load)->getNextNode();
-  while (!rings.contains(free) && !free->hasTrait<OpTrait::IsTerminator>())
+  auto isGot = [&](Operation *op) { return rings.contains(op) || isa<GetOp>(op); };
+  while (!isGot(free) && !free->hasTrait<OpTrait::IsTerminator>())
     free = free->getNextNode();
-  return free->hasTrait<OpTrait::IsTerminator>() ? free : free->getNextNode();
+  while (isGot(free))
+    free = free->getNextNode();
+  return free;
 }
 
 void OperandStager::putAhead(LoadOp load, scf::ForOp loop) {
@@ -183,11 +189,12 @@ void OperandStager::putAhead(LoadOp load, scf::ForOp loop) {
   ++numAhead;
 }
 
-/// Where warps share tiles, moves what a loop loads ahead to the first of it: one barrier serves it all, and tiles that
-/// were shared in the step before. What is put for the next step follows, or, with one buffer each, the last product
-/// that reads them: products of shared tiles come after it, and hide the copies that one barrier more lets start.
+/// Where warps share tiles alone, moves what a loop loads ahead to the first of it: one barrier serves it all, and
+/// tiles that were shared in the step before. What is put for the next step follows, or, with one buffer each, the last
+/// product that reads them: products of shared tiles come after it, and hide the copies that one barrier more lets
+/// start.
 void OperandStager::gatherLoads(ArrayRef<std::pair<LoadOp, scf::ForOp>> ahead) {
-  if (!sharesTiles(program))
+  if (!sharesTiles(program) || joinsRows(program))
     return;
   llvm::SmallDenseMap<Operation *, SmallVector<LoadOp, 2>> ofLoops;
   for (auto [load, loop] : ahead)
@@ -223,6 +230,20 @@ void OperandStager::replaceByGet(LoadOp load) {
   load.erase();
 }
 
+/// A tile of the same step, behind whose barrier the copy of `load` starts, or null where it starts otherwise. Where
+/// warps join rows, two barriers stand in a step anyway; with one buffer, the end of the step before would want
+/// another.
+LoadOp OperandStager::findEarlier(LoadOp load) const {
+  SetVector<Operation *> slice;
+  if (stagesOf(load) > 1 || !joinsRows(program) || !isOnlyLoadIn(load, load->getBlock()) ||
+      !sliceIndices(load, {}, slice, /*arguments=*/true))
+    return {};
+  for (LoadOp other : loads)
+    if (other->getBlock() == load->getBlock() && other->isBeforeInBlock(load) && findLoop(other))
+      return other;
+  return {};
+}
+
 void OperandStager::run() {
   splitSharedLoads(program);
   loads = findSharedLoads(program);
@@ -234,10 +255,15 @@ void OperandStager::run() {
     live.erase();
   SmallVector<std::pair<LoadOp, scf::ForOp>> ahead;
   for (LoadOp load : loads)
-    if (scf::ForOp loop = findLoop(load))
+    if (LoadOp earlier = findEarlier(load)) {
+      builder.setInsertionPointAfter(earlier);
+      IRMapping mapping;
+      put(load, mapping, {});
+    } else if (scf::ForOp loop = findLoop(load)) {
       ahead.push_back({load, loop});
-    else
+    } else {
       putInPlace(load);
+    }
   gatherLoads(ahead);
   for (auto [load, loop] : ahead)
     putAhead(load, loop);

@@ -35,6 +35,12 @@ attn.schedule_table <
    steps = [32 x 1, 16 x 1], registers = 150, blocks = 2,
    schedule = <query_tile = 128, key_tile = 32, panel = 128,
                pipeline = #attn.warps<consumers = 1, stages = 1, rescaling = on_growth>>>,
+  // Warps of both warpgroups have the same 32 rows and half of the columns each, so that what they load serves more
+  // products, which run while weights are computed.
+  <kernels = <bits = 16, min_value_dim = 256, max_value_dim = 256>,
+   steps = [64 x 1, 32 x 1], registers = 176,
+   schedule = <query_tile = 128, key_tile = 64, panel = 128,
+               pipeline = #attn.warps<consumers = 2, stages = 1, weights_ahead = true>>>,
   // Two warpgroups share keys and values.
   <kernels = <bits = 16, min_value_dim = 193>,
    steps = [96 x 1, 64 x 1], registers = 176,

@@ -50,3 +50,27 @@ func.func @row_columns(%t: vector<2x16xf32>) {
   %r = tile.row 1 of %t : vector<2x16xf32> -> vector<1x2xf32>
   return
 }
+
+// -----
+
+func.func @share_rows_without_ring(%x: vector<8xf32>) {
+  // expected-error@+1 {{op expected a ring of parts of 'vector<8xf32>', as vector<2x8xf32>, got none}}
+  tile.share %x : vector<8xf32>
+  return
+}
+
+// -----
+
+func.func @share_rows_of_others(%x: vector<8xf32>, %ring: !tile.ring<1 x vector<2x16xf32>>) {
+  // expected-error@+1 {{op expected a ring of parts of 'vector<8xf32>', as vector<2x8xf32>, got '!tile.ring<1 x vector<2x16xf32>>'}}
+  tile.share %x to %ring : !tile.ring<1 x vector<2x16xf32>> : vector<8xf32>
+  return
+}
+
+// -----
+
+func.func @join_other_rows(%parts: !tile.shared<vector<2x16xf32>>) {
+  // expected-error@+1 {{op expected parts of 'vector<8xf32>', got '!tile.shared<vector<2x16xf32>>'}}
+  %m = tile.block_reduce %parts max : !tile.shared<vector<2x16xf32>> -> vector<8xf32>
+  return
+}

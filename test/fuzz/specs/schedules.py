@@ -244,7 +244,22 @@ def _draw_cp_async(rng: random.Random, problem: Problem) -> Schedule:
     _flags(rng, pipeline, {"block_mask": 0.4, "early": 0.3 if problem.machine == "sm_90a" else 0.03})
     # Of products that are exact: others refuse it now and then.
     _flags(rng, pipeline, {"split_floats": 0.6 if problem.element == "f32" else 0.01})
+    if problem.element != "f32" and problem.value_dim and rng.random() < 0.35:
+        return _draw_shared_rows(rng, problem, pipeline)
     return Schedule(_draw_tiles(rng, problem, consumers, rng.choice([64, 128])), pipeline)
+
+
+def _draw_shared_rows(rng: random.Random, problem: Problem, pipeline: dict[str, Field]) -> Schedule:
+    """Warps that have the same rows, and some of the columns each: a power of two of them."""
+    consumers, rows, panel = rng.choice([(2, 128, 128), (2, 64, 64), (4, 64, 64), (4, 128, 128)])
+    parts = consumers * panel // rows
+    suits = lambda columns: columns % parts == 0 and columns // parts >= 16 and (columns // parts).bit_count() == 1
+    if not suits(problem.value_dim) and rng.random() < 0.95:
+        return Schedule(_draw_tiles(rng, problem, int(pipeline["consumers"]), rng.choice([64, 128])), pipeline)
+    pipeline["consumers"] = consumers
+    _flags(rng, pipeline, {"weights_ahead": 0.6})
+    keys = rng.choice([keys for keys in (32, 64, 128) if suits(keys)])
+    return Schedule({"query_tile": rows, "key_tile": keys, "panel": panel} | _draw_heads(rng, problem), pipeline)
 
 
 def _bytes_of(schedule: Schedule, problem: Problem) -> int:
@@ -259,6 +274,8 @@ def _bytes_of(schedule: Schedule, problem: Problem) -> int:
     if pipeline.get("split_floats"):
         total += sum(3 * int(fields["key_tile"]) * ((2 * dim + 127) // 128 * 128) for dim in (problem.dim, problem.value_dim))
     total += rows(pipeline["stages"], fields["key_tile"], problem.dim) + rows(pipeline["stages"], fields["key_tile"], problem.value_dim)
+    if int(fields["panel"]) * int(pipeline["consumers"]) > int(fields["query_tile"]):
+        total += 4096 + rows(2 if pipeline.get("weights_ahead") else 1, fields["query_tile"], int(fields["key_tile"]))
     total += rows(pipeline.get("capture_stages", 0), fields["query_tile"], int(fields["key_tile"]))
     return total + rows(1, fields["query_tile"], output)
 

@@ -224,3 +224,61 @@ module attributes {attn.target = #attn.gpu<arch = "sm_90a", ptx = 83, multiproce
     return %o : tensor<?x?x4x128xbf16>
   }
 }
+
+// -----
+
+// Warps with the same rows have a power of two of the columns each.
+
+#gpu = #attn.gpu<arch = "sm_80", ptx = 83, multiprocessors = 108, shared_bytes = 166912, registers = 65536, l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>
+module attributes {attn.target = #gpu} {
+  func.func @uneven(%q: tensor<?x?x4x192xbf16>, %k: tensor<?x?x4x192xbf16>, %v: tensor<?x?x4x192xbf16>) -> tensor<?x?x4x192xbf16> {
+    // expected-error@+1 {{expected up to 4 warps with the same rows, and for each of them a power of two of keys and of values' columns, 16 or more, got 2 warps, 64 keys and 192 columns}}
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 128, pipeline = #attn.warps<consumers = 2, stages = 1>>)
+      : (tensor<?x?x4x192xbf16>, tensor<?x?x4x192xbf16>, tensor<?x?x4x192xbf16>) -> tensor<?x?x4x192xbf16>
+    return %o : tensor<?x?x4x192xbf16>
+  }
+}
+
+// -----
+
+#gpu = #attn.gpu<arch = "sm_80", ptx = 83, multiprocessors = 108, shared_bytes = 166912, registers = 65536, l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>
+module attributes {attn.target = #gpu} {
+  func.func @wide(%q: tensor<?x?x4x64xf32>, %k: tensor<?x?x4x64xf32>, %v: tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32> {
+    // expected-error@+1 {{expected attn.forward of 16 bits without splits where all consumers have the same rows}}
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, pipeline = #attn.warps<consumers = 2, stages = 1>>)
+      : (tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>, tensor<?x?x4x64xf32>) -> tensor<?x?x4x64xf32>
+    return %o : tensor<?x?x4x64xf32>
+  }
+}
+
+// -----
+
+// Weights are ahead only where they go through shared memory.
+
+#gpu = #attn.gpu<arch = "sm_80", ptx = 83, multiprocessors = 108, shared_bytes = 166912, registers = 65536, l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>
+module attributes {attn.target = #gpu} {
+  func.func @ahead(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
+    // expected-error@+1 {{expected weights_ahead of #attn.warps where all consumers have the rows of one panel}}
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 64, pipeline = #attn.warps<consumers = 2, stages = 1, weights_ahead = true>>)
+      : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
+    return %o : tensor<?x?x4x64xbf16>
+  }
+}
+
+// -----
+
+// What they share takes room as well.
+
+#gpu = #attn.gpu<arch = "sm_80", ptx = 83, multiprocessors = 108, shared_bytes = 166912, registers = 65536, l2_bytes = 41943040, warpgroup_mma = false, tensor_copies = false>
+module attributes {attn.target = #gpu} {
+  func.func @room(%q: tensor<?x?x4x256xbf16>, %k: tensor<?x?x4x256xbf16>, %v: tensor<?x?x4x256xbf16>) -> tensor<?x?x4x256xbf16> {
+    // expected-error@+1 {{the schedule needs 231424 bytes of shared memory (1 * 65536 (queries) + 1 * 65536 (keys) + 1 * 65536 (values) + 1 * 32768 (weights) + 1024 (rows) + 1024 (barriers)), but sm_80 has 166912}}
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 128, key_tile = 128, panel = 128, pipeline = #attn.warps<consumers = 2, stages = 1>>)
+      : (tensor<?x?x4x256xbf16>, tensor<?x?x4x256xbf16>, tensor<?x?x4x256xbf16>) -> tensor<?x?x4x256xbf16>
+    return %o : tensor<?x?x4x256xbf16>
+  }
+}

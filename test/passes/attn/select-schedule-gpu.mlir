@@ -341,7 +341,7 @@ module attributes {attn.target = #attn.gpu<arch = "sm_80", ptx = 71, multiproces
     return %o : tensor<?x?x4x128xbf16>
   }
   // CHECK-LABEL: @d256
-  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 96, panel = 64, pipeline = #attn.warps<consumers = 2, stages = 1>>)
+  // CHECK: schedule(#attn.schedule<query_tile = 128, key_tile = 64, panel = 128, pipeline = #attn.warps<consumers = 2, stages = 1, weights_ahead = true>>)
   func.func @d256(%q: tensor<?x?x4x256xbf16>, %k: tensor<?x?x4x256xbf16>, %v: tensor<?x?x4x256xbf16>) -> tensor<?x?x4x256xbf16> {
     %o = attn.forward %q, %k, %v
       : (tensor<?x?x4x256xbf16>, tensor<?x?x4x256xbf16>, tensor<?x?x4x256xbf16>) -> tensor<?x?x4x256xbf16>

@@ -71,4 +71,52 @@ module attributes {attn.target = #gpu} {
       : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
     return %o : tensor<?x?x4x64xbf16>
   }
+
+  // Warps that join their rows: maxima cross behind a barrier, after which keys may be copied. The values of a step are
+  // copied in the step that reads them, which the first barrier allows.
+  // CHECK-LABEL: tile.program @joined_tile
+  // CHECK: scf.for
+  // CHECK: tile.sync copies 0
+  // CHECK-NEXT: tile.get %[[K:.*]] : <1 x vector<64x64xbf16>>
+  // CHECK-NEXT: tile.put %[[V:.*]], %arg2
+  // CHECK-NEXT: tile.mma
+  // CHECK-NEXT: tile.release %[[K]]
+  // CHECK: tile.sync{{$}}
+  // CHECK-NEXT: tile.get %{{.*}} : <1 x vector<2x64xf32>>
+  // CHECK: tile.put %[[K]], %arg1
+  // CHECK: tile.sync copies 1
+  // CHECK-NEXT: tile.get %{{.*}} : <1 x vector<64x64xbf16>>
+  // CHECK-NEXT: tile.get %[[V]]
+  // CHECK-NOT: tile.sync
+  // CHECK: scf.yield
+  func.func @joined(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, pipeline = #attn.warps<consumers = 2, stages = 1>>)
+      : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
+    return %o : tensor<?x?x4x64xbf16>
+  }
+
+  // With weights ahead one barrier serves maxima, weights of the step before and values.
+  // CHECK-LABEL: tile.program @ahead_tile
+  // CHECK: scf.for
+  // CHECK: tile.sync copies 0
+  // CHECK-NEXT: tile.get %[[K:.*]] : <1 x vector<64x64xbf16>>
+  // CHECK-NEXT: tile.put %[[V:.*]], %arg2
+  // CHECK: tile.share %{{.*}} : vector<64xf32>
+  // CHECK-NEXT: tile.sync copies 0
+  // CHECK-NEXT: tile.get %{{.*}} : <1 x vector<2x64xf32>>
+  // CHECK-NEXT: tile.get %{{.*}} : <2 x vector<64x64xbf16>>
+  // CHECK-NEXT: tile.get %[[V]]
+  // CHECK: tile.put %[[K]], %arg1
+  // CHECK: tile.mma
+  // CHECK-NOT: tile.sync
+  // CHECK: tile.share %{{.*}} : vector<64x64xbf16>
+  // CHECK-NOT: tile.sync
+  // CHECK: scf.yield
+  func.func @ahead(%q: tensor<?x?x4x64xbf16>, %k: tensor<?x?x4x64xbf16>, %v: tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16> {
+    %o = attn.forward %q, %k, %v
+      schedule(#attn.schedule<query_tile = 64, key_tile = 64, panel = 64, pipeline = #attn.warps<consumers = 2, stages = 1, weights_ahead = true>>)
+      : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>) -> tensor<?x?x4x64xbf16>
+    return %o : tensor<?x?x4x64xbf16>
+  }
 }

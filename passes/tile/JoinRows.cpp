@@ -1,0 +1,181 @@
+//===- JoinRows.cpp - Rows that several warps have some of ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a warp would need more registers than there are for whole rows of sums, two have the same rows and half of the
+// columns each, as in FlashAttention-2's gradients: what a warp loads from shared memory then serves twice as many
+// rows.
+//===----------------------------------------------------------------------===//
+
+#include "dialect/tile/TileQueries.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/tile/Passes.h"
+#include "passes/tile/RowVectors.h"
+
+namespace attnc::tile {
+#define GEN_PASS_DEF_TILEJOINROWS
+#include "passes/tile/Passes.h.inc"
+} // namespace attnc::tile
+
+using namespace mlir;
+using namespace attnc::tile;
+
+namespace {
+
+/// Joins the rows of one program, whose warps have one of `parts` of the columns each.
+class RowJoiner {
+public:
+  RowJoiner(ProgramOp program, int64_t parts) : program(program), parts(parts), builder(program.getContext()) {}
+
+  void run();
+  unsigned numJoined = 0;
+
+private:
+  Value getRing(VectorType tile, int64_t stages);
+  Value join(Value ofPart, bool max);
+  void join(ReduceOp reduce);
+  void shareAtSource(Value value, Value ring);
+  void joinLeft(MmaOp product);
+
+  ProgramOp program;
+  int64_t parts;
+  OpBuilder builder;
+  llvm::SmallDenseMap<Type, Value> rings; ///< by what they hold
+  llvm::SmallDenseSet<Value> shared;      ///< tiles that have been
+};
+
+} // namespace
+
+/// The ring that brings tiles of this type, of so many buffers.
+Value RowJoiner::getRing(VectorType tile, int64_t stages) {
+  Value &ring = rings[tile];
+  if (!ring) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&program.getBody().front());
+    auto type = RingType::get(builder.getContext(), stages, tile);
+    ring = RingOp::create(builder, program.getLoc(), type, IntegerAttr(), IntegerAttr());
+  }
+  return ring;
+}
+
+/// Of all columns what each warp has of its own, at the builder's place.
+Value RowJoiner::join(Value ofPart, bool max) {
+  Location loc = ofPart.getLoc();
+  auto rows = cast<VectorType>(ofPart.getType());
+  auto all = VectorType::get({parts, rows.getDimSize(0)}, rows.getElementType());
+  Value ring = getRing(all, /*stages=*/1);
+  ShareOp::create(builder, loc, ofPart, ring);
+  auto get = GetOp::create(builder, loc, SharedTileType::get(builder.getContext(), all), ring);
+  Value joined = BlockReduceOp::create(builder, loc, rows, get, max);
+  ReleaseOp::create(builder, loc, ring);
+  ++numJoined;
+  return joined;
+}
+
+void RowJoiner::join(ReduceOp reduce) {
+  bool max = reduce.getKind() == ReduceKind::Max;
+  Value acc = reduce.getAcc();
+  reduce.setOwnColumns(true);
+  builder.setInsertionPointAfter(reduce);
+  // A sum takes in once what it starts from.
+  if (!max) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(reduce);
+    reduce.getAccMutable().assign(splat(builder, acc, 0));
+  }
+  Value joined = join(reduce.getResult(), max);
+  if (!max)
+    joined = arith::AddFOp::create(builder, reduce.getLoc(), acc, joined);
+  reduce.getResult().replaceUsesWithIf(joined, [](OpOperand &use) { return !isa<ShareOp>(use.getOwner()); });
+}
+
+/// Shares `tile`, which is what `value` is wherever that comes from: of a loop that hands it on from step to step, what
+/// it starts with and what each step makes.
+void RowJoiner::shareAtSource(Value value, Value ring) {
+  if (!shared.insert(value).second)
+    return;
+  scf::ForOp loop;
+  unsigned number = 0;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    loop = cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    number = argument.getArgNumber() - loop.getNumInductionVars();
+  } else if ((loop = value.getDefiningOp<scf::ForOp>())) {
+    number = cast<OpResult>(value).getResultNumber();
+  }
+  if (loop) {
+    shareAtSource(loop.getInitArgs()[number], ring);
+    shareAtSource(loop.getYieldedValues()[number], ring);
+    return;
+  }
+  builder.setInsertionPointAfterValue(value);
+  ShareOp::create(builder, value.getLoc(), value, ring);
+}
+
+/// The reduction in the block of `product` that comes after it, or null.
+static BlockReduceOp findReduction(MmaOp product) {
+  for (auto reduce : product->getBlock()->getOps<BlockReduceOp>())
+    if (product->isBeforeInBlock(reduce))
+      return reduce;
+  return {};
+}
+
+/// Has `product` take its left operand, of which warps have some columns each, from shared memory.
+void RowJoiner::joinLeft(MmaOp product) {
+  Value left = product.getA();
+  auto tile = dyn_cast<VectorType>(left.getType());
+  if (!tile || left.getDefiningOp<LoadOp>())
+    return;
+  // One buffer holds the step's own tile: barriers stand between its uses. That of the step before is still read while
+  // the next is shared.
+  bool isOfStepBefore = isa<BlockArgument>(left) || left.getDefiningOp<scf::ForOp>();
+  Value ring = getRing(tile, isOfStepBefore ? 2 : 1);
+  shareAtSource(left, ring);
+  // What is got together takes one barrier: the tile, the right operand, and row maxima that the step waits for. The
+  // product then runs while their exponents are computed.
+  if (BlockReduceOp reduce = isOfStepBefore ? findReduction(product) : BlockReduceOp())
+    product->moveBefore(reduce);
+  Operation *place = product;
+  // Keys that are values too were loaded before.
+  if (auto load = product.getB().getDefiningOp<LoadOp>();
+      load && load->getBlock() == product->getBlock() && load->hasOneUse()) {
+    load->moveBefore(product);
+    place = load;
+  }
+  builder.setInsertionPoint(place);
+  auto get = GetOp::create(builder, product.getLoc(), SharedTileType::get(builder.getContext(), tile), ring);
+  product.getAMutable().assign(get);
+  builder.setInsertionPointAfter(product);
+  ReleaseOp::create(builder, product.getLoc(), ring);
+}
+
+void RowJoiner::run() {
+  SmallVector<Operation *> ops;
+  program.walk([&](Operation *op) { ops.push_back(op); });
+  for (Operation *op : ops) {
+    if (auto reduce = dyn_cast<ReduceOp>(op); reduce && !reduce.getPartial()) {
+      join(reduce);
+    } else if (auto lanes = dyn_cast<WarpReduceOp>(op)) {
+      builder.setInsertionPointAfter(lanes);
+      Value joined = join(lanes.getRows(), lanes.getMax());
+      lanes.getRows().replaceUsesWithIf(joined, [](OpOperand &use) { return !isa<ShareOp>(use.getOwner()); });
+    }
+  }
+  // Reductions have their places by now.
+  for (Operation *op : ops)
+    if (auto product = dyn_cast<MmaOp>(op))
+      joinLeft(product);
+}
+
+namespace {
+struct JoinRows : attnc::tile::impl::TileJoinRowsBase<JoinRows> {
+  void runOnOperation() override {
+    ProgramOp program = getOperation();
+    int64_t parts = countPartsOfRows(program);
+    if (parts == 1 || sharesTiles(program))
+      return;
+    RowJoiner joiner(program, parts);
+    joiner.run();
+    numJoined += joiner.numJoined;
+  }
+};
+} // namespace
