@@ -70,6 +70,7 @@ void attnc::buildTilePipeline(OpPassManager &pm) {
   pm.addNestedPass<tile::ProgramOp>(tile::createTileOrderRows());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileOrderLoads());
   pm.addNestedPass<tile::ProgramOp>(tile::createTilePredicateLoads());
+  pm.addNestedPass<tile::ProgramOp>(tile::createTileWidenLoads());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileChooseUniform());
   pm.addNestedPass<tile::ProgramOp>(tile::createTileBoundLaunch());
   pm.addPass(tile::createTileStartNext());

@@ -11,8 +11,8 @@ using namespace mlir;
 using namespace attnc;
 using namespace attnc::nvptx;
 
-/// Columns from one pair of a thread to the next.
-static constexpr int64_t pairStride = 2 * lanesOfRow;
+/// Columns from one pair of a thread to the next, and pairs of 16-bit elements that a load of 16 bytes brings.
+static constexpr int64_t pairStride = 2 * lanesOfRow, pairsOfWide = 4;
 
 /// Bits that an element takes in memory: booleans have a byte each.
 static unsigned storedBits(Type element) { return std::max(8U, element.getIntOrFloatBitWidth()); }
@@ -53,6 +53,21 @@ static Value conjunction(Ptx &ptx, Value x, Value y) {
 
 Value LoadEmitter::isBelow(Value position, Value limit) { return context.ptx.less(position, context.scalar(limit)); }
 
+/// The first column that the thread reads of the tile, or vector along columns, of `load`.
+Value LoadEmitter::findColumn(tile::LoadOp load) {
+  Value own = context.findColumn(load.getResult().getType());
+  return load->hasAttr(tile::adjacentAttrName) ? context.ptx.mul(own, pairsOfWide) : own;
+}
+
+/// How many columns pair number `pair` of the thread is from its first.
+Value LoadEmitter::offsetOfPair(tile::LoadOp load, Value pair) {
+  Ptx &ptx = context.ptx;
+  if (!load->hasAttr(tile::adjacentAttrName))
+    return ptx.mul(pair, pairStride);
+  Value wide = ptx.shiftRight(pair, llvm::Log2_64(pairsOfWide)), inWide = ptx.bitAnd(pair, pairsOfWide - 1);
+  return ptx.add(ptx.mul(wide, pairsOfWide * pairStride), ptx.shiftLeft(inWide, 1));
+}
+
 /// The run of the thread's row `threadRow`, or of a vector along columns. The last axis is that of columns.
 LoadEmitter::Run LoadEmitter::findRun(tile::LoadOp load, int64_t threadRow) {
   Ptx &ptx = context.ptx;
@@ -66,7 +81,7 @@ LoadEmitter::Run LoadEmitter::findRun(tile::LoadOp load, int64_t threadRow) {
     run.inside = isBelow(positions[axes[0]], load.getLimits()[0]);
     positions[axes[0]] = ptx.select(run.inside, positions[axes[0]], ptx.i32(0));
   }
-  Value column = ptx.add(positions[axes.back()], context.findColumn(load.getResult().getType()));
+  Value column = ptx.add(positions[axes.back()], findColumn(load));
   positions[axes.back()] = column;
   run.first = view.address(ptx.b, ptx.loc, positions);
   return run;
@@ -77,16 +92,33 @@ Value LoadEmitter::areWholePairs(tile::LoadOp load, const Run &run, int64_t pair
   Ptx &ptx = context.ptx;
   const View &view = context.abi.getView(load.getView());
   int64_t axis = load.getAxes().back();
-  Value column = ptx.add(context.scalar(load.getIndices()[axis]), context.findColumn(load.getResult().getType()));
-  Value whole = isBelow(ptx.add(column, (pairs - 1) * pairStride + 1), load.getLimits().back());
+  Value column = ptx.add(context.scalar(load.getIndices()[axis]), findColumn(load));
+  bool isAdjacent = load->hasAttr(tile::adjacentAttrName);
+  Value last = ptx.add(offsetOfPair(load, ptx.i32(static_cast<int32_t>(pairs - 1))), 1);
+  Value whole = isBelow(ptx.add(column, last), load.getLimits().back());
   Value adjacent = arith::CmpIOp::create(ptx.b, ptx.loc, arith::CmpIPredicate::eq, view.strides[axis], ptx.i64(1));
   whole = conjunction(ptx, whole, adjacent);
-  int64_t pairBytes = 2 * storedBits(view.type.getElementType()) / 8;
+  int64_t loadBytes = (isAdjacent ? 2 * pairsOfWide : 2) * storedBits(view.type.getElementType()) / 8;
   Value address = LLVM::PtrToIntOp::create(ptx.b, ptx.loc, ptx.b.getI64Type(), run.first);
-  Value odd = arith::AndIOp::create(ptx.b, ptx.loc, address, ptx.i64(pairBytes - 1));
+  Value odd = arith::AndIOp::create(ptx.b, ptx.loc, address, ptx.i64(loadBytes - 1));
   Value aligned = arith::CmpIOp::create(ptx.b, ptx.loc, arith::CmpIPredicate::eq, odd, ptx.i64(0));
   whole = conjunction(ptx, conjunction(ptx, whole, run.inside), aligned);
   return whole;
+}
+
+/// Eight elements a load, which lie next to each other.
+SmallVector<Value> LoadEmitter::readAdjacent(tile::LoadOp load, const Run &run, int64_t pairs) {
+  Ptx &ptx = context.ptx;
+  OpBuilder &b = ptx.b;
+  SmallVector<Value> words;
+  for (int64_t pair = 0; pair < pairs; pair += pairsOfWide) {
+    Value address = ptx.shift(run.first, b.getI16Type(), static_cast<int32_t>(pair * pairStride));
+    Value all = LLVM::LoadOp::create(b, ptx.loc, VectorType::get({pairsOfWide}, b.getI32Type()), address,
+                                     /*alignment=*/4 * pairsOfWide);
+    for (int64_t word = 0; word < pairsOfWide; ++word)
+      words.push_back(LLVM::ExtractElementOp::create(b, ptx.loc, all, ptx.i32(static_cast<int32_t>(word))));
+  }
+  return words;
 }
 
 /// Two elements a load.
@@ -119,8 +151,7 @@ SmallVector<Value> LoadEmitter::readPair(tile::LoadOp load, const Run &run, Valu
   bool inPairs = travelInPairs(element);
   Type stored = inPairs ? Type(b.getIntegerType(storedBits(element))) : element;
   int64_t axis = load.getAxes().back();
-  Value column =
-      ptx.add(ptx.add(context.scalar(load.getIndices()[axis]), context.findColumn(load.getResult().getType())), offset);
+  Value column = ptx.add(ptx.add(context.scalar(load.getIndices()[axis]), findColumn(load)), offset);
   SmallVector<Value> both;
   for (int64_t part : {0, 1}) {
     Value below = isBelow(ptx.add(column, part), load.getLimits().back());
@@ -150,7 +181,7 @@ SmallVector<Value> LoadEmitter::readElements(tile::LoadOp load, const Run &run, 
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(loop.getBody()->getTerminator());
     Value pair = loop.getInductionVar();
-    for (auto [number, word] : llvm::enumerate(readPair(load, run, ptx.mul(pair, pairStride))))
+    for (auto [number, word] : llvm::enumerate(readPair(load, run, offsetOfPair(load, pair))))
       LLVM::StoreOp::create(b, ptx.loc, word, wordAt(ptx.add(ptx.mul(pair, wordsOfPair), number)), /*alignment=*/0,
                             /*isVolatile=*/true);
   }
@@ -194,7 +225,10 @@ SmallVector<Value> LoadEmitter::readWords(tile::LoadOp load, int64_t threadRow, 
   };
   auto elements = [&] { return readElements(load, run, pairs); };
   return choose(
-      areWholePairs(load, run, pairs), [&] { return readPairs(load, run, pairs); },
+      areWholePairs(load, run, pairs),
+      [&] {
+        return load->hasAttr(tile::adjacentAttrName) ? readAdjacent(load, run, pairs) : readPairs(load, run, pairs);
+      },
       [&] { return run.inside ? choose(run.inside, elements, [&] { return readNothing(load, pairs); }) : elements(); });
 }
 

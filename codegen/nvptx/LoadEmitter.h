@@ -24,9 +24,12 @@ private:
     mlir::Value inside; ///< whether the row is below its limit; null without rows
   };
 
+  mlir::Value findColumn(tile::LoadOp load);
+  mlir::Value offsetOfPair(tile::LoadOp load, mlir::Value pair);
   Run findRun(tile::LoadOp load, int64_t threadRow);
   mlir::Value areWholePairs(tile::LoadOp load, const Run &run, int64_t pairs);
   llvm::SmallVector<mlir::Value> readPairs(tile::LoadOp load, const Run &run, int64_t pairs);
+  llvm::SmallVector<mlir::Value> readAdjacent(tile::LoadOp load, const Run &run, int64_t pairs);
   llvm::SmallVector<mlir::Value> readPair(tile::LoadOp load, const Run &run, mlir::Value offset);
   llvm::SmallVector<mlir::Value> readElements(tile::LoadOp load, const Run &run, int64_t pairs);
   void loadBlocked(tile::LoadOp load);

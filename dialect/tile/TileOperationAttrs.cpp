@@ -10,9 +10,9 @@ using namespace attnc::tile;
 
 /// Attributes that say all by being there.
 static constexpr llvm::StringLiteral units[] = {
-    weightAttrName,     guardedAttrName,       nonpositiveAttrName,   approximateMathAttrName,
-    rowShiftAttrName,   byRowAttrName,         upToQueryAttrName,     loadAheadAttrName,
-    predicatedAttrName, uniformStagesAttrName, uniformNumberAttrName, startsNextAttrName,
+    weightAttrName,        guardedAttrName,    nonpositiveAttrName, approximateMathAttrName, rowShiftAttrName,
+    byRowAttrName,         upToQueryAttrName,  loadAheadAttrName,   predicatedAttrName,      uniformStagesAttrName,
+    uniformNumberAttrName, startsNextAttrName, adjacentAttrName,
 };
 
 /// Numbers from 0 on, and from 1 on.

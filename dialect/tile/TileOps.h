@@ -96,6 +96,10 @@ inline constexpr llvm::StringLiteral loadAheadAttrName = "tile.load_ahead";
 /// a thread whose elements are all there reads them in pairs, and others read them past a branch. A unit attribute.
 inline constexpr llvm::StringLiteral predicatedAttrName = "tile.predicated";
 
+/// On a `tile.load` of a tile whose rows are only summed, element by element: each of the lanes that share a row reads
+/// elements that lie next to each other, 16 bytes at a time, and not those of its own columns. A unit attribute.
+inline constexpr llvm::StringLiteral adjacentAttrName = "tile.adjacent";
+
 /// On a `tile.program` for a GPU: so many blocks are to fit on a multiprocessor at once, and registers of a thread are
 /// as many as this leaves; where it is absent, the assembler decides. An i64, PTX's `.minnctapersm`.
 inline constexpr llvm::StringLiteral minBlocksAttrName = "tile.min_blocks";

@@ -47,8 +47,9 @@ GradientWriter::Statistics GradientWriter::storeStatistics(Value outGradient) {
 
 void GradientWriter::writeStatistics() {
   b.buildGeometry();
-  storeStatistics(b.loadRows(op.getDOut()));
+  // Stores go on while the loads below are on their way.
   b.clearQuerySums();
+  storeStatistics(b.loadRows(op.getDOut()));
 }
 
 void GradientWriter::writeConvertedSums() {

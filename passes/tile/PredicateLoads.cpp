@@ -24,7 +24,11 @@ static bool mayBranch(LoadOp load) {
 namespace {
 struct PredicateLoads : attnc::tile::impl::TilePredicateLoadsBase<PredicateLoads> {
   void runOnOperation() override {
-    if (!getOperation().getPipelineAttr() || !sharesTiles(getOperation()))
+    ProgramOp program = getOperation();
+    // Measured: of programs by warps, gradients whose warps have rows of their own, and forward, are faster by
+    // branches.
+    bool gainsByBranches = !hasRoles(program) && (countPartsOfRows(program) == 1 || joinsRows(program));
+    if (!sharesTiles(program) || gainsByBranches)
       return;
     getOperation().walk([&](LoadOp load) {
       if (!mayBranch(load))

@@ -160,7 +160,8 @@ def TilePredicateLoads : Pass<"tile-predicate-loads", "::attnc::tile::ProgramOp"
   let description = [{
     A thread reads its elements of a captured tile in pairs where all of them are there, and past a branch one by one. Past
     a branch the assembler keeps no stage of a ring in uniform registers, and where consumers share tiles
-    (`tile.share`) there are no others left. Such programs read each element under a predicate: `tile.predicated`.
+    (`tile.share`) there are no others left. Such programs read each element under a predicate: `tile.predicated`. So do
+    gradients without roles whose warps have the same rows.
 
     Example:
 
@@ -169,6 +170,22 @@ def TilePredicateLoads : Pass<"tile-predicate-loads", "::attnc::tile::ProgramOp"
     ```
   }];
   let statistics = [Statistic<"numPredicated", "predicated", "Loads that go without branches">];
+}
+
+def TileWidenLoads : Pass<"tile-widen-loads", "::attnc::tile::ProgramOp"> {
+  let summary = "Has loads whose columns nobody asks for bring 16 bytes at a time";
+  let description = [{
+    A thread reads its own columns of a captured tile in pairs: 4 bytes of 16-bit elements. Where tiles only go through
+    maps that do not ask for columns and then into row sums, as those of delta do, any columns will do, if they are the
+    same of all tiles that a map reads: `tile.adjacent`.
+
+    Example:
+
+    ```mlir
+    %o = tile.load %out[%i, %c0] axes [0, 1] below(%n, %d) {tile.adjacent} : memref<?x?xbf16> -> vector<64x128xbf16>
+    ```
+  }];
+  let statistics = [Statistic<"numWidened", "widened", "Loads of 16 bytes at a time">];
 }
 
 def TileChooseUniform : Pass<"tile-choose-uniform", "::attnc::tile::ProgramOp"> {
