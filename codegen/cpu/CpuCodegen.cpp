@@ -33,6 +33,7 @@ void cpu::buildCpuPipeline(OpPassManager &pm) {
   pm.addPass(arith::createArithExpandOpsPass());
   ConvertVectorToLLVMPassOptions vectors;
   vectors.amx = true;
+  vectors.x86Vector = true;
   pm.addPass(createConvertVectorToLLVMPass(vectors));
   pm.addPass(createFinalizeMemRefToLLVMConversionPass());
   pm.addPass(createConvertMathToLLVMPass());

@@ -34,6 +34,7 @@ struct EmitContext {
   int64_t panels;           ///< panels of a tile
   int64_t columns;          ///< columns computed together
   bool bf16Tiles;           ///< products of bf16 go by tile registers
+  bool bf16Dots;            ///< they go two at a time
   mlir::Value scratch;      ///< memref<?xi8>: the worker's memory
   int64_t scratchBytes = 0; ///< handed out so far
   int64_t ownRows = 0;      ///< rows of the program's tiles

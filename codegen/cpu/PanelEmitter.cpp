@@ -419,7 +419,7 @@ void PanelEmitter::emit(Value panelNumber) {
       emitReduce(reduce);
     } else if (op->hasTrait<OpTrait::ConstantLike>()) {
       continue;
-    } else if (auto product = dyn_cast<tile::MmaOp>(op); product && usesTiles(context, product)) {
+    } else if (auto product = dyn_cast<tile::MmaOp>(op); product && context.bf16Tiles && usesPairs(context, product)) {
       emitTileProduct(product);
     } else if (isTile(op->getResult(0))) {
       if (!llvm::all_of(op->getResults(), [&](Value result) { return isDeferred(result); }))

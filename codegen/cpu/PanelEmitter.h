@@ -23,9 +23,9 @@ struct ProgramValues {
   /// Key and value tiles, which all panels share, by how they are packed: `n` columns of a product side by side, for
   /// each step of its sum.
   llvm::DenseMap<mlir::Value, mlir::Value> packedRows, packedColumns;
-  /// The same for tile registers: rows of bf16, or columns as rows.
+  /// The same for products of pairs: rows of bf16, or columns as rows.
   llvm::DenseMap<mlir::Value, mlir::Value> tileRows, tileColumns;
-  /// Loaded rows for tile registers: [panels][columns / 2][2 * rows] or, of one panel, [columns / 2][2 * rows].
+  /// Loaded rows for them: [panels][columns / 2][2 * rows] or, of one panel, [columns / 2][2 * rows].
   llvm::DenseMap<mlir::Value, mlir::Value> pairs;
   llvm::DenseMap<mlir::Value, mlir::Value> columns;      ///< column vectors: [columns]
   llvm::DenseMap<mlir::Value, mlir::Value> states;       ///< tiles [panels][columns][rows], row vectors [panels][rows]
@@ -35,18 +35,18 @@ struct ProgramValues {
   llvm::DenseMap<mlir::Operation *, RegionFunction> functions;
 
   mlir::Value &packed(mlir::Value tile, bool byRows) { return (byRows ? packedRows : packedColumns)[tile]; }
-  mlir::Value &forTiles(mlir::Value tile, bool byRows) { return (byRows ? tileRows : tileColumns)[tile]; }
+  mlir::Value &forPairs(mlir::Value tile, bool byRows) { return (byRows ? tileRows : tileColumns)[tile]; }
 
   /// The emitted scalar or view of a value of the program.
   mlir::Value scalar(mlir::Value value) const { return scalars.lookup(value); }
 };
 
-/// Whether a product goes by tile registers: of bf16, where there are such, and from operands that are laid out for
-/// them.
-bool usesTiles(const EmitContext &context, tile::MmaOp op);
+/// Whether a product is one of pairs of bf16, by tile registers or two products at a time, where there are such, and
+/// from operands that are laid out for that.
+bool usesPairs(const EmitContext &context, tile::MmaOp op);
 
-/// Whether a tile of bf16 is kept as pairs of columns, [columns / 2][2 * rows], since nothing but products by tile
-/// registers reads it.
+/// Whether a tile of bf16 is kept as pairs of columns, [columns / 2][2 * rows], since nothing but products of pairs
+/// reads it.
 bool isPaired(const EmitContext &context, mlir::Value tile);
 
 /// Writes a run of operations on rows.
@@ -92,6 +92,7 @@ private:
   ColumnBlock evaluate(mlir::Value tile, mlir::Value column);
   std::vector<ColumnBlock> evaluateOp(mlir::Operation *op, mlir::Value column);
   ColumnBlock sumProducts(tile::MmaOp op, mlir::Value column, mlir::Value low, mlir::Value high);
+  ColumnBlock sumPairs(tile::MmaOp op, mlir::Value column);
   void prefetchNext(tile::MmaOp op, mlir::Value block, int64_t blocks);
   ColumnBlock evaluateMma(tile::MmaOp op, mlir::Value column);
   std::vector<ColumnBlock> evaluateElementwise(mlir::Operation *op, mlir::Value column);
@@ -99,7 +100,7 @@ private:
   void storeBlock(const ColumnBlock &block, mlir::Value buffer, mlir::Value column);
   Lanes combine(tile::ReduceKind kind, const Lanes &acc, const ColumnBlock &block);
 
-  // Products by tile registers.
+  // Products of pairs, and those by tile registers.
   void emitTileProduct(tile::MmaOp op);
   mlir::Value pairsOf(mlir::Value tile) const;
   void storePairs(const ColumnBlock &block, mlir::Value buffer, mlir::Value column);

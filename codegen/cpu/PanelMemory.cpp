@@ -142,7 +142,7 @@ void PanelEmitter::copyIn(const PanelAccess &access, Value buffer) {
 void PanelEmitter::emitLoad(tile::LoadOp op) {
   auto isTileProduct = [&](Operation *user) {
     auto product = dyn_cast<tile::MmaOp>(user);
-    return product && usesTiles(context, product);
+    return product && usesPairs(context, product);
   };
   if (llvm::any_of(op->getUsers(), isTileProduct))
     loadPairs(op);

@@ -7,11 +7,20 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/X86Vector/X86VectorDialect.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace attnc;
 using namespace attnc::cpu;
+
+/// The columns of `sums`, which has those of a block one after the other.
+static ColumnBlock asBlock(const EmitContext &context, ValueRange sums) {
+  ColumnBlock block;
+  for (; !sums.empty(); sums = sums.drop_front(context.vectors))
+    block.push_back(Lanes(sums.take_front(context.vectors)));
+  return block;
+}
 
 /// Products summed over columns [low, high) of the first factor, for a block of columns of the result: sums stay in
 /// registers, elements of the second factor are broadcast.
@@ -60,13 +69,48 @@ ColumnBlock PanelEmitter::sumProducts(tile::MmaOp op, Value column, Value low, V
     }
     scf::YieldOp::create(b, loc, sums);
   }
-  ColumnBlock block;
-  ValueRange sums = loop.getResults();
-  for (int64_t offset = 0; offset < context.columns; ++offset) {
-    block.push_back(Lanes(sums.take_front(context.vectors)));
-    sums = sums.drop_front(context.vectors);
+  return asBlock(context, loop.getResults());
+}
+
+/// The same of bf16, two products at a time: pairs of columns of the first factor, by pairs of elements of the second,
+/// which lie side by side in its rows.
+ColumnBlock PanelEmitter::sumPairs(tile::MmaOp op, Value column) {
+  OpBuilder &b = context.builder;
+  Location loc = context.loc;
+  Value left = pairsOf(op.getA()), right = values.forPairs(op.getB(), op.getTransposed());
+  constexpr int64_t unroll = 4;
+  Value zero = context.splat(context.constant(b.getF32Type(), 0));
+  SmallVector<Value> init(context.columns * context.vectors, zero);
+  Type element = b.getBF16Type();
+  auto pair = VectorType::get({2}, element), pairs = VectorType::get({2 * context.lanes}, element);
+  auto word = VectorType::get({1}, b.getI32Type()), words = VectorType::get({context.lanes}, b.getI32Type());
+  auto loop = scf::ForOp::create(b, loc, context.index(0), context.index(columnsOf(op.getA()) / 2),
+                                 context.index(unroll), init);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(loop.getBody());
+    SmallVector<Value> sums(loop.getRegionIterArgs());
+    for (int64_t step = 0; step < unroll; ++step) {
+      Value k = context.add(loop.getInductionVar(), context.index(step));
+      SmallVector<Value> indices = bufferIndices(left, k);
+      Lanes factor;
+      for (int64_t number = 0; number < context.vectors; ++number) {
+        indices.back() = context.index(2 * context.lanes * number);
+        factor.push_back(vector::LoadOp::create(b, loc, pairs, left, indices));
+      }
+      for (int64_t offset = 0; offset < context.columns; ++offset) {
+        SmallVector<Value> at{context.add(column, context.index(offset)), context.mul(k, context.index(2))};
+        Value both = vector::BitCastOp::create(b, loc, word, vector::LoadOp::create(b, loc, pair, right, at));
+        Value everywhere = vector::BitCastOp::create(b, loc, pairs, vector::BroadcastOp::create(b, loc, words, both));
+        for (int64_t number = 0; number < context.vectors; ++number) {
+          Value &sum = sums[offset * context.vectors + number];
+          sum = x86vector::DotBF16Op::create(b, loc, sum.getType(), sum, factor[number], everywhere);
+        }
+      }
+    }
+    scf::YieldOp::create(b, loc, sums);
   }
-  return block;
+  return asBlock(context, loop.getResults());
 }
 
 /// Asks for a share of the next tile of keys or values while this one is multiplied: by the time it is staged, all of
@@ -154,7 +198,9 @@ ColumnBlock PanelEmitter::evaluateMma(tile::MmaOp op, Value column) {
   prefetchNext(op, arith::DivUIOp::create(b, context.loc, column, context.index(context.columns)),
                columnsOf(op.getResult()) / context.columns);
   ColumnBlock product;
-  if (!isExact || !isWhole || depth <= 32) {
+  if (usesPairs(context, op)) {
+    product = sumPairs(op, column);
+  } else if (!isExact || !isWhole || depth <= 32) {
     product = sumProducts(op, column, context.index(0), context.index(depth));
   } else {
     SmallVector<Value> init;
@@ -165,18 +211,12 @@ ColumnBlock PanelEmitter::evaluateMma(tile::MmaOp op, Value column) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(loop.getBody());
     Value low = loop.getInductionVar();
-    auto asBlock = [&](ValueRange flat) {
-      ColumnBlock block;
-      for (; !flat.empty(); flat = flat.drop_front(context.vectors))
-        block.push_back(Lanes(flat.take_front(context.vectors)));
-      return block;
-    };
     SmallVector<Value> next;
-    for (const Lanes &lanes : addBlocks(context, asBlock(loop.getRegionIterArgs()),
+    for (const Lanes &lanes : addBlocks(context, asBlock(context, loop.getRegionIterArgs()),
                                         sumProducts(op, column, low, context.add(low, context.index(piece)))))
       llvm::append_range(next, lanes);
     scf::YieldOp::create(b, context.loc, next);
-    product = asBlock(loop.getResults());
+    product = asBlock(context, loop.getResults());
   }
   if (isWhole)
     return product;

@@ -36,13 +36,18 @@ static bool isLeftOfStaged(OpOperand &use) {
          columnsOf(product.getResult()) % tileRows == 0;
 }
 
+/// Whether products of bf16 are of pairs. One register of rows takes less time than turning values would.
+static bool hasPairs(const EmitContext &context) {
+  return context.lanes == tileRows && (context.bf16Tiles || (context.bf16Dots && context.panels * context.vectors > 1));
+}
+
 bool attnc::cpu::isPaired(const EmitContext &context, Value tile) {
-  return context.bf16Tiles && isOfBf16(tile) && tile.getDefiningOp<tile::MapOp>() && !tile.use_empty() &&
+  return hasPairs(context) && isOfBf16(tile) && tile.getDefiningOp<tile::MapOp>() && !tile.use_empty() &&
          llvm::all_of(tile.getUses(), isLeftOfStaged);
 }
 
-bool attnc::cpu::usesTiles(const EmitContext &context, tile::MmaOp op) {
-  return context.bf16Tiles && context.lanes == tileRows && isOfBf16(op.getA()) && isLeftOfStaged(op.getAMutable()) &&
+bool attnc::cpu::usesPairs(const EmitContext &context, tile::MmaOp op) {
+  return hasPairs(context) && isOfBf16(op.getA()) && isLeftOfStaged(op.getAMutable()) &&
          (op.getA().getDefiningOp<tile::LoadOp>() || isPaired(context, op.getA()));
 }
 
@@ -145,7 +150,7 @@ void PanelEmitter::emitTileProduct(tile::MmaOp op) {
   OpBuilder &b = context.builder;
   Location loc = context.loc;
   int64_t columns = columnsOf(op.getResult()), depth = columnsOf(op.getA());
-  Value left = pairsOf(op.getA()), right = values.forTiles(op.getB(), op.getTransposed());
+  Value left = pairsOf(op.getA()), right = values.forPairs(op.getB(), op.getTransposed());
   Value sums = bufferFor(op.getResult(), op, {});
   bool isFresh = matchPattern(op.getAcc(), m_AnyZeroFloat());
   if (!isFresh && findStored(op.getAcc()) != sums)

@@ -15,7 +15,7 @@ def TileToCpu : Pass<"tile-to-cpu", "::mlir::ModuleOp"> {
     width in `attn.target`; key and value tiles are staged in scratch memory in f32. The function's attribute
     `attn.scratch_bytes` says how much scratch memory it needs.
   }];
-  let dependentDialects = ["::mlir::amx::AMXDialect", "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+  let dependentDialects = ["::mlir::amx::AMXDialect", "::mlir::x86vector::X86VectorDialect", "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];
 }

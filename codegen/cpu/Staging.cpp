@@ -312,8 +312,8 @@ void attnc::cpu::stageTile(EmitContext &context, ProgramValues &values, tile::Lo
     }
     auto product = cast<tile::MmaOp>(user);
     bool byRows = product.getTransposed();
-    if (usesTiles(context, product)) {
-      Value &buffer = values.forTiles(load.getResult(), byRows);
+    if (usesPairs(context, product)) {
+      Value &buffer = values.forPairs(load.getResult(), byRows);
       if (!buffer)
         buffer = byRows ? copyRows(context, tile, tile.type.getElementType()) : copyColumns(context, tile);
       continue;

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/X86Vector/X86VectorDialect.h"
 
 namespace attnc::cpu {
 #define GEN_PASS_DEF_TILETOCPU
@@ -78,7 +79,8 @@ int64_t attnc::cpu::columnsTogether(attn::CpuTargetAttr target) { return target.
 
 ProgramEmitter::ProgramEmitter(tile::ProgramOp program, attn::CpuTargetAttr target, OpBuilder &builder)
     : program(program), context{builder, program.getLoc(),        target.getVectorBits() / 32, 0,
-                                0,       columnsTogether(target), target.getBf16Tiles(),       {}} {
+                                0,       columnsTogether(target), target.getBf16Tiles(),       target.getBf16Dots(),
+                                {}} {
   int64_t panel = program.getPanel();
   context.ownVectors = panel / context.lanes;
   context.ownRows = static_cast<int64_t>(program.getRows());

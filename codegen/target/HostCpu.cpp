@@ -26,6 +26,9 @@ attn::CpuTargetAttr target::getHostCpu(MLIRContext *context) {
       features.push_back(("+" + feature.first()).str());
   llvm::sort(features);
 
+  // Zen starts as many of them in a cycle as multiply-adds, Intel's cores half as many.
+  bool dots = !tiles && host.lookup("avx512bf16") && llvm::sys::getHostCPUName().starts_with("znver");
+
   // Wider registers pay only with fused multiply-add at that width.
   int64_t bits = 128, registers = 16;
   if (host.lookup("avx512f")) {
@@ -36,5 +39,5 @@ attn::CpuTargetAttr target::getHostCpu(MLIRContext *context) {
   }
   return attn::CpuTargetAttr::get(context, llvm::sys::getHostCPUName(), llvm::join(features, ","), bits, registers,
                                   cacheBytes(_SC_LEVEL1_DCACHE_SIZE, 32 << 10),
-                                  cacheBytes(_SC_LEVEL2_CACHE_SIZE, 512 << 10), tiles);
+                                  cacheBytes(_SC_LEVEL2_CACHE_SIZE, 512 << 10), tiles, dots);
 }

@@ -350,13 +350,15 @@ def Attn_CpuTargetAttr : AttrDef<Attn_Dialect, "CpuTarget"> {
     - `vector_bits`, `vector_registers`: SIMD registers.
     - `l1_bytes`, `l2_bytes`: data caches of one core.
     - `bf16_tiles`: products of bf16 in tile registers, 16 by 16 sums of f32 (AMX).
+    - `bf16_dots`: products of bf16 two at a time, added to f32 (AVX512-BF16), at the rate of multiply-adds of f32.
 
     Example: `#attn.cpu<cpu = "znver3", features = "+avx2,+fma,+f16c", vector_bits = 256, vector_registers = 16,
     l1_bytes = 32768, l2_bytes = 524288>`
   }];
   let parameters = (ins StringRefParameter<"LLVM name of the CPU">:$cpu, StringRefParameter<"LLVM features">:$features,
                         "int64_t":$vector_bits, "int64_t":$vector_registers, "int64_t":$l1_bytes, "int64_t":$l2_bytes,
-                        DefaultValuedParameter<"bool", "false">:$bf16_tiles);
+                        DefaultValuedParameter<"bool", "false">:$bf16_tiles,
+                        DefaultValuedParameter<"bool", "false">:$bf16_dots);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -19,14 +19,14 @@ static bool mayBeWide(LoadOp load) {
   constexpr int64_t wideBits = 128, elementBits = 16;
   VectorType type = load.getResult().getType();
   return isTile(type) && !load.getBlocked() && !load.getPages() && !load->hasAttr(predicatedAttrName) &&
-         type.getElementTypeBitWidth() == elementBits && type.getDimSize(1) % (lanesOfRow * wideBits / elementBits) == 0;
+         type.getElementTypeBitWidth() == elementBits &&
+         type.getDimSize(1) % (lanesOfRow * wideBits / elementBits) == 0;
 }
 
 /// Whether `map` is the same for all columns, and what it gives only goes into row sums.
 static bool goesIntoSums(MapOp map) {
   Value column = map.getBody().front().getArguments().back();
-  return map.getCols().empty() && column.use_empty() &&
-         llvm::all_of(map->getUsers(), [](Operation *user) {
+  return map.getCols().empty() && column.use_empty() && llvm::all_of(map->getUsers(), [](Operation *user) {
            auto reduce = dyn_cast<ReduceOp>(user);
            return reduce && reduce.getKind() == ReduceKind::Add;
          });

@@ -20,7 +20,7 @@ using runtime::Tensor;
 namespace {
 
 constexpr double leastNormal = std::numeric_limits<float>::min();
-constexpr double leastWhole = 5e-32;      ///< inputs from here on keep all digits on a GPU and in tile registers,
+constexpr double leastWhole = 5e-32;      ///< inputs from here on keep all digits on a GPU and in pairs of bf16,
 constexpr double leastWholeValue = 1e-24; ///< and values of bf16 from here on
 
 class Subnormal : public testing::TestWithParam<const char *> {
@@ -181,7 +181,7 @@ TEST_P(Subnormal, OfHalvesCount) {
   }
 }
 
-/// Inputs keep all their digits down to the least normal number; on a GPU, and in tile registers of CPUs, down to
+/// Inputs keep all their digits down to the least normal number; on a GPU, and in products of pairs on CPUs, down to
 /// 5e-32, and some below that. Values of bf16 keep them down to 1e-24 on GPUs, and may count as 0 soon after.
 TEST_P(Subnormal, DigitsOfSmallInputs) {
   if (isHalf())

@@ -80,7 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   (*module)->setAttr(attn::targetAttrName,
                      attn::CpuTargetAttr::get(&fuzz.context, "generic", "", /*vector_bits=*/256, 16, 32768, 524288,
-                                              /*bf16_tiles=*/false));
+                                              /*bf16_tiles=*/false, /*bf16_dots=*/false));
   if (run(*module, fuzz, buildAttnPipeline))
     run(*module, fuzz, buildTilePipeline);
   return 0;
