@@ -91,6 +91,8 @@ private:
                           llvm::ArrayRef<tile::ReduceOp> reductions);
   ColumnBlock evaluate(mlir::Value tile, mlir::Value column);
   std::vector<ColumnBlock> evaluateOp(mlir::Operation *op, mlir::Value column);
+  ColumnBlock sumSteps(mlir::Value low, mlir::Value high,
+                       llvm::function_ref<void(mlir::Value, llvm::MutableArrayRef<mlir::Value>)> step);
   ColumnBlock sumProducts(tile::MmaOp op, mlir::Value column, mlir::Value low, mlir::Value high);
   ColumnBlock sumPairs(tile::MmaOp op, mlir::Value column);
   void prefetchNext(tile::MmaOp op, mlir::Value block, int64_t blocks);

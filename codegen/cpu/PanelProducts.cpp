@@ -22,8 +22,26 @@ static ColumnBlock asBlock(const EmitContext &context, ValueRange sums) {
   return block;
 }
 
-/// Products summed over columns [low, high) of the first factor, for a block of columns of the result: sums stay in
-/// registers, elements of the second factor are broadcast.
+/// Sums of a block of columns, in registers, over steps [low, high): `step` adds to them, one after the other.
+ColumnBlock PanelEmitter::sumSteps(Value low, Value high,
+                                   llvm::function_ref<void(Value, MutableArrayRef<Value>)> step) {
+  OpBuilder &b = context.builder;
+  // Four steps of the sum a turn: enough to hide the loop's own work, little enough for the instruction cache.
+  constexpr int64_t unroll = 4;
+  Value zero = context.splat(context.constant(b.getF32Type(), 0));
+  SmallVector<Value> init(context.columns * context.vectors, zero);
+  auto loop = scf::ForOp::create(b, context.loc, low, high, context.index(unroll), init);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(loop.getBody());
+  SmallVector<Value> sums(loop.getRegionIterArgs());
+  for (int64_t number = 0; number < unroll; ++number)
+    step(context.add(loop.getInductionVar(), context.index(number)), sums);
+  scf::YieldOp::create(b, context.loc, sums);
+  return asBlock(context, loop.getResults());
+}
+
+/// Products summed over columns [low, high) of the first factor, for a block of columns of the result: elements of the
+/// second factor are broadcast.
 ColumnBlock PanelEmitter::sumProducts(tile::MmaOp op, Value column, Value low, Value high) {
   OpBuilder &b = context.builder;
   Location loc = context.loc;
@@ -33,10 +51,6 @@ ColumnBlock PanelEmitter::sumProducts(tile::MmaOp op, Value column, Value low, V
   Value packed = isLoaded ? values.packed(op.getB(), op.getTransposed()) : values.whole.lookup(op.getB());
   assert(a && packed && "factors are stored before they are multiplied");
   Value firstRow = isTurned ? context.mul(panel, context.index(context.panelRows())) : Value();
-  // Four steps of the sum a turn: enough to hide the loop's own work, little enough for the instruction cache.
-  constexpr int64_t unroll = 4;
-  Value zero = context.splat(context.constant(b.getF32Type(), 0));
-  SmallVector<Value> init(context.columns * context.vectors, zero);
   Value group = arith::DivUIOp::create(b, loc, column, context.index(context.columns));
   // Packed, or in rows as they are stored.
   bool isPacked = cast<MemRefType>(packed.getType()).getRank() == 3;
@@ -47,29 +61,19 @@ ColumnBlock PanelEmitter::sumProducts(tile::MmaOp op, Value column, Value low, V
     number = context.add(column, number);
     return op.getTransposed() ? SmallVector<Value>{number, k} : SmallVector<Value>{k, number};
   };
-  auto loop = scf::ForOp::create(b, loc, low, high, context.index(unroll), init);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToEnd(loop.getBody());
-    SmallVector<Value> sums(loop.getRegionIterArgs());
-    for (int64_t step = 0; step < unroll; ++step) {
-      Value k = context.add(loop.getInductionVar(), context.index(step));
-      SmallVector<Value> indices = isTurned ? SmallVector<Value>{k, firstRow} : bufferIndices(a, k);
-      Lanes factor;
-      for (int64_t number = 0; number < context.vectors; ++number)
-        factor.push_back(context.loadVector(a, indices, number));
-      for (int64_t offset = 0; offset < context.columns; ++offset) {
-        Value element = memref::LoadOp::create(b, loc, packed, place(k, offset));
-        Value everywhere = context.splat(element);
-        for (int64_t number = 0; number < context.vectors; ++number) {
-          Value &sum = sums[offset * context.vectors + number];
-          sum = vector::FMAOp::create(b, loc, factor[number], everywhere, sum);
-        }
+  return sumSteps(low, high, [&](Value k, MutableArrayRef<Value> sums) {
+    SmallVector<Value> indices = isTurned ? SmallVector<Value>{k, firstRow} : bufferIndices(a, k);
+    Lanes factor;
+    for (int64_t number = 0; number < context.vectors; ++number)
+      factor.push_back(context.loadVector(a, indices, number));
+    for (int64_t offset = 0; offset < context.columns; ++offset) {
+      Value everywhere = context.splat(memref::LoadOp::create(b, loc, packed, place(k, offset)));
+      for (int64_t number = 0; number < context.vectors; ++number) {
+        Value &sum = sums[offset * context.vectors + number];
+        sum = vector::FMAOp::create(b, loc, factor[number], everywhere, sum);
       }
     }
-    scf::YieldOp::create(b, loc, sums);
-  }
-  return asBlock(context, loop.getResults());
+  });
 }
 
 /// The same of bf16, two products at a time: pairs of columns of the first factor, by pairs of elements of the second,
@@ -78,39 +82,27 @@ ColumnBlock PanelEmitter::sumPairs(tile::MmaOp op, Value column) {
   OpBuilder &b = context.builder;
   Location loc = context.loc;
   Value left = pairsOf(op.getA()), right = values.forPairs(op.getB(), op.getTransposed());
-  constexpr int64_t unroll = 4;
-  Value zero = context.splat(context.constant(b.getF32Type(), 0));
-  SmallVector<Value> init(context.columns * context.vectors, zero);
   Type element = b.getBF16Type();
   auto pair = VectorType::get({2}, element), pairs = VectorType::get({2 * context.lanes}, element);
   auto word = VectorType::get({1}, b.getI32Type()), words = VectorType::get({context.lanes}, b.getI32Type());
-  auto loop = scf::ForOp::create(b, loc, context.index(0), context.index(columnsOf(op.getA()) / 2),
-                                 context.index(unroll), init);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToEnd(loop.getBody());
-    SmallVector<Value> sums(loop.getRegionIterArgs());
-    for (int64_t step = 0; step < unroll; ++step) {
-      Value k = context.add(loop.getInductionVar(), context.index(step));
-      SmallVector<Value> indices = bufferIndices(left, k);
-      Lanes factor;
+  Value count = context.index(columnsOf(op.getA()) / 2);
+  return sumSteps(context.index(0), count, [&](Value k, MutableArrayRef<Value> sums) {
+    SmallVector<Value> indices = bufferIndices(left, k);
+    Lanes factor;
+    for (int64_t number = 0; number < context.vectors; ++number) {
+      indices.back() = context.index(2 * context.lanes * number);
+      factor.push_back(vector::LoadOp::create(b, loc, pairs, left, indices));
+    }
+    for (int64_t offset = 0; offset < context.columns; ++offset) {
+      SmallVector<Value> at{context.add(column, context.index(offset)), context.mul(k, context.index(2))};
+      Value both = vector::BitCastOp::create(b, loc, word, vector::LoadOp::create(b, loc, pair, right, at));
+      Value everywhere = vector::BitCastOp::create(b, loc, pairs, vector::BroadcastOp::create(b, loc, words, both));
       for (int64_t number = 0; number < context.vectors; ++number) {
-        indices.back() = context.index(2 * context.lanes * number);
-        factor.push_back(vector::LoadOp::create(b, loc, pairs, left, indices));
-      }
-      for (int64_t offset = 0; offset < context.columns; ++offset) {
-        SmallVector<Value> at{context.add(column, context.index(offset)), context.mul(k, context.index(2))};
-        Value both = vector::BitCastOp::create(b, loc, word, vector::LoadOp::create(b, loc, pair, right, at));
-        Value everywhere = vector::BitCastOp::create(b, loc, pairs, vector::BroadcastOp::create(b, loc, words, both));
-        for (int64_t number = 0; number < context.vectors; ++number) {
-          Value &sum = sums[offset * context.vectors + number];
-          sum = x86vector::DotBF16Op::create(b, loc, sum.getType(), sum, factor[number], everywhere);
-        }
+        Value &sum = sums[offset * context.vectors + number];
+        sum = x86vector::DotBF16Op::create(b, loc, sum.getType(), sum, factor[number], everywhere);
       }
     }
-    scf::YieldOp::create(b, loc, sums);
-  }
-  return asBlock(context, loop.getResults());
+  });
 }
 
 /// Asks for a share of the next tile of keys or values while this one is multiplied: by the time it is staged, all of

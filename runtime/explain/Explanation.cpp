@@ -68,7 +68,8 @@ void Printer::explainPipeline(attn::ScheduleAttr schedule) {
      << (sharesRows ? "each some of the columns, " : "")
      << (pipeline.getReducerRegisters() ? "one adds up gradients of queries, " : "")
      << (byTma ? "one loads by TMA" : "all warps load by cp.async") << ", " << pipeline.getStages()
-     << (pipeline.getStages() == 1 ? " stage" : " stages") << " of " << (schedule.tilesKeys() ? "queries" : "keys");
+     << (pipeline.getStages() == 1 ? " stage" : " stages") << " of " << (schedule.tilesKeys() ? "queries" : "keys")
+     << (pipeline.getWeightsAhead() ? ", weights a step ahead" : "");
   if (byTma) {
     os << "; " << pipeline.getConsumerRegisters();
     if (pipeline.getReducerRegisters())
