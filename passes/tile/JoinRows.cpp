@@ -89,20 +89,21 @@ void RowJoiner::join(ReduceOp reduce) {
   reduce.getResult().replaceUsesWithIf(joined, [](OpOperand &use) { return !isa<ShareOp>(use.getOwner()); });
 }
 
-/// Shares `tile`, which is what `value` is wherever that comes from: of a loop that hands it on from step to step, what
-/// it starts with and what each step makes.
+/// The loop that hands `value` on from step to step, and its number there; no loop where an operation makes it.
+static std::pair<scf::ForOp, unsigned> findCarrier(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    return {loop, argument.getArgNumber() - loop.getNumInductionVars()};
+  }
+  return {value.getDefiningOp<scf::ForOp>(), cast<OpResult>(value).getResultNumber()};
+}
+
+/// Shares the tile that `value` is, wherever that comes from: of a loop that hands it on, what it starts with and what
+/// each step makes.
 void RowJoiner::shareAtSource(Value value, Value ring) {
   if (!shared.insert(value).second)
     return;
-  scf::ForOp loop;
-  unsigned number = 0;
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    loop = cast<scf::ForOp>(argument.getOwner()->getParentOp());
-    number = argument.getArgNumber() - loop.getNumInductionVars();
-  } else if ((loop = value.getDefiningOp<scf::ForOp>())) {
-    number = cast<OpResult>(value).getResultNumber();
-  }
-  if (loop) {
+  if (auto [loop, number] = findCarrier(value); loop) {
     shareAtSource(loop.getInitArgs()[number], ring);
     shareAtSource(loop.getYieldedValues()[number], ring);
     return;
@@ -127,7 +128,7 @@ void RowJoiner::joinLeft(MmaOp product) {
     return;
   // One buffer holds the step's own tile: barriers stand between its uses. That of the step before is still read while
   // the next is shared.
-  bool isOfStepBefore = isa<BlockArgument>(left) || left.getDefiningOp<scf::ForOp>();
+  bool isOfStepBefore = static_cast<bool>(findCarrier(left).first);
   Value ring = getRing(tile, isOfStepBefore ? 2 : 1);
   shareAtSource(left, ring);
   // What is got together takes one barrier: the tile, the right operand, and row maxima that the step waits for. The
