@@ -24,7 +24,7 @@ struct ProgramValues {
   /// each step of its sum.
   llvm::DenseMap<mlir::Value, mlir::Value> packedRows, packedColumns;
   /// The same for products of pairs: rows of bf16, or columns as rows.
-  llvm::DenseMap<mlir::Value, mlir::Value> tileRows, tileColumns;
+  llvm::DenseMap<mlir::Value, mlir::Value> pairedRows, pairedColumns;
   /// Loaded rows for them: [panels][columns / 2][2 * rows] or, of one panel, [columns / 2][2 * rows].
   llvm::DenseMap<mlir::Value, mlir::Value> pairs;
   llvm::DenseMap<mlir::Value, mlir::Value> columns;      ///< column vectors: [columns]
@@ -35,7 +35,7 @@ struct ProgramValues {
   llvm::DenseMap<mlir::Operation *, RegionFunction> functions;
 
   mlir::Value &packed(mlir::Value tile, bool byRows) { return (byRows ? packedRows : packedColumns)[tile]; }
-  mlir::Value &forPairs(mlir::Value tile, bool byRows) { return (byRows ? tileRows : tileColumns)[tile]; }
+  mlir::Value &forPairs(mlir::Value tile, bool byRows) { return (byRows ? pairedRows : pairedColumns)[tile]; }
 
   /// The emitted scalar or view of a value of the program.
   mlir::Value scalar(mlir::Value value) const { return scalars.lookup(value); }

@@ -140,13 +140,13 @@ void PanelEmitter::copyIn(const PanelAccess &access, Value buffer) {
 
 /// Copies rows of a view into a panel, transposed: buffer[column][row]. Rows and columns past the limits are 0.
 void PanelEmitter::emitLoad(tile::LoadOp op) {
-  auto isTileProduct = [&](Operation *user) {
+  auto isOfPairs = [&](Operation *user) {
     auto product = dyn_cast<tile::MmaOp>(user);
     return product && usesPairs(context, product);
   };
-  if (llvm::any_of(op->getUsers(), isTileProduct))
+  if (llvm::any_of(op->getUsers(), isOfPairs))
     loadPairs(op);
-  if (!op->use_empty() && llvm::all_of(op->getUsers(), isTileProduct))
+  if (!op->use_empty() && llvm::all_of(op->getUsers(), isOfPairs))
     return;
   OpBuilder &b = context.builder;
   Location loc = context.loc;

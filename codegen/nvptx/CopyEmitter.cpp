@@ -352,12 +352,7 @@ void CopyEmitter::emit(tile::BlockReduceOp reduce) {
     Value joined;
     for (int64_t part = 0; part < parts.tile.getDimSize(0); ++part) {
       Value next = ptx.loadSharedFloat(start, (part * parts.tile.getDimSize(1) + rowOf(threadRow)) * bytes);
-      if (!joined)
-        joined = next;
-      else if (reduce.getMax())
-        joined = arith::MaxNumFOp::create(ptx.b, ptx.loc, joined, next);
-      else
-        joined = arith::AddFOp::create(ptx.b, ptx.loc, joined, next);
+      joined = joined ? ptx.join(reduce.getMax(), joined, next) : next;
     }
     rows.push_back(joined);
   }

@@ -79,7 +79,7 @@ public:
   EmitContext(mlir::OpBuilder &builder, mlir::Location loc, KernelAbi &abi, tile::ProgramOp program)
       : ptx(builder, loc), abi(abi), pipeline(program.getPipelineAttr()),
         programRows(static_cast<int64_t>(program.getRows())), warpgroupRows(static_cast<int64_t>(program.getPanel())),
-        rowsOfThread(warpgroupRows * lanesOfRow / warpgroupThreads) {}
+        rowsOfThread(warpgroupRows * lanesOfRow / warpgroupThreads), partsOfRows(tile::countPartsOfRows(program)) {}
 
   /// Which of the thread's rows an element is in.
   int64_t threadRowOf(int64_t element) const { return element / 2 % rowsOfThread; }
@@ -89,7 +89,7 @@ public:
   int64_t columnOf(int64_t element) const { return element / (2 * rowsOfThread) * 8 + element % 2; }
   /// Whether warps have the same rows, since all of them together would have more than a tile; and then the first row
   /// that the thread has.
-  bool sharesRows() const { return pipeline.getConsumers() * warpgroupRows > programRows; }
+  bool sharesRows() const { return partsOfRows > 1; }
   mlir::Value findSharedRow();
   /// Which part of the columns of its rows the warp has, where others have the rest.
   mlir::Value findPartOfRows();
@@ -180,6 +180,7 @@ public:
   KernelAbi &abi;
   attn::PipelineAttr pipeline;
   int64_t programRows, warpgroupRows, rowsOfThread; ///< of a tile: all, and that a warpgroup and a thread have part of
+  int64_t partsOfRows;                              ///< warps that have some of the columns each of the same rows
   Place place;
   int64_t firstConsumer = 0; ///< warpgroups of consumers whose roles stand before this one
   bool wholeWarp = false;    ///< a warp runs a role's code where one thread would do, to share its loads

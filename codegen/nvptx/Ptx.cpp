@@ -33,6 +33,10 @@ Value Ptx::magnitude(Value x) { return LLVM::AbsOp::create(b, loc, x.getType(), 
 Value Ptx::equal(Value x, int64_t y) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, i32(y)); }
 Value Ptx::less(Value x, Value y) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, y); }
 Value Ptx::select(Value condition, Value x, Value y) { return arith::SelectOp::create(b, loc, condition, x, y); }
+
+Value Ptx::join(bool isMax, Value x, Value y) {
+  return isMax ? arith::MaxNumFOp::create(b, loc, x, y).getResult() : arith::AddFOp::create(b, loc, x, y).getResult();
+}
 Value Ptx::widen(Value x) {
   return x.getType().isInteger(64) ? x : arith::ExtSIOp::create(b, loc, b.getI64Type(), x).getResult();
 }

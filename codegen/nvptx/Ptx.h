@@ -50,6 +50,8 @@ public:
   mlir::Value equal(mlir::Value x, int64_t y);
   mlir::Value less(mlir::Value x, mlir::Value y);
   mlir::Value select(mlir::Value condition, mlir::Value x, mlir::Value y);
+  /// The greater of two f32, or their sum.
+  mlir::Value join(bool isMax, mlir::Value x, mlir::Value y);
   /// Sign-extends to 64 bits.
   mlir::Value widen(mlir::Value x);
   /// A pointer to shared memory, of a 32-bit address.

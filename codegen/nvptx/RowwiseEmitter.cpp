@@ -156,10 +156,7 @@ void RowwiseEmitter::emitReduce(tile::ReduceOp reduce, ArrayRef<int64_t> threadR
   int64_t elements = context.countElements(cast<VectorType>(reduce.getSource().getType()));
   context.rows[reduce.getResult()].resize(context.rowsOfThread);
   bool isMax = reduce.getKind() == tile::ReduceKind::Max;
-  auto join = [&](Value x, Value y) -> Value {
-    return isMax ? arith::MaxNumFOp::create(ptx.b, ptx.loc, x, y).getResult()
-                 : arith::AddFOp::create(ptx.b, ptx.loc, x, y).getResult();
-  };
+  auto join = [&](Value x, Value y) { return ptx.join(isMax, x, y); };
   auto held = context.tiles.find(reduce.getSource());
   for (int64_t threadRow : threadRows) {
     // Parts start from the accumulator; whole sums take it in once, after the lanes have met, and maxima of elements

@@ -32,7 +32,7 @@ public:
 
 private:
   Value getRing(VectorType tile, int64_t stages);
-  Value join(Value ofPart, bool max);
+  void join(Value ofPart, bool max, Value start);
   void join(ReduceOp reduce);
   void shareAtSource(Value value, Value ring);
   void joinLeft(MmaOp product);
@@ -58,35 +58,33 @@ Value RowJoiner::getRing(VectorType tile, int64_t stages) {
   return ring;
 }
 
-/// Of all columns what each warp has of its own, at the builder's place.
-Value RowJoiner::join(Value ofPart, bool max) {
+/// Has all readers of `ofPart`, which each warp has of its own columns, read the same of all columns, and of `start`
+/// where that is not null: what a sum begins with.
+void RowJoiner::join(Value ofPart, bool max, Value start) {
   Location loc = ofPart.getLoc();
   auto rows = cast<VectorType>(ofPart.getType());
   auto all = VectorType::get({parts, rows.getDimSize(0)}, rows.getElementType());
   Value ring = getRing(all, /*stages=*/1);
-  ShareOp::create(builder, loc, ofPart, ring);
+  builder.setInsertionPointAfterValue(ofPart);
+  auto share = ShareOp::create(builder, loc, ofPart, ring);
   auto get = GetOp::create(builder, loc, SharedTileType::get(builder.getContext(), all), ring);
   Value joined = BlockReduceOp::create(builder, loc, rows, get, max);
   ReleaseOp::create(builder, loc, ring);
+  if (start)
+    joined = arith::AddFOp::create(builder, loc, start, joined);
+  ofPart.replaceAllUsesExcept(joined, share);
   ++numJoined;
-  return joined;
 }
 
 void RowJoiner::join(ReduceOp reduce) {
-  bool max = reduce.getKind() == ReduceKind::Max;
-  Value acc = reduce.getAcc();
   reduce.setOwnColumns(true);
-  builder.setInsertionPointAfter(reduce);
+  if (reduce.getKind() == ReduceKind::Max)
+    return join(reduce.getResult(), /*max=*/true, /*start=*/Value());
   // A sum takes in once what it starts from.
-  if (!max) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPoint(reduce);
-    reduce.getAccMutable().assign(splat(builder, acc, 0));
-  }
-  Value joined = join(reduce.getResult(), max);
-  if (!max)
-    joined = arith::AddFOp::create(builder, reduce.getLoc(), acc, joined);
-  reduce.getResult().replaceUsesWithIf(joined, [](OpOperand &use) { return !isa<ShareOp>(use.getOwner()); });
+  Value start = reduce.getAcc();
+  builder.setInsertionPoint(reduce);
+  reduce.getAccMutable().assign(splat(builder, start, 0));
+  join(reduce.getResult(), /*max=*/false, start);
 }
 
 /// The loop that hands `value` on from step to step, and its number there; no loop where an operation makes it.
@@ -152,15 +150,11 @@ void RowJoiner::joinLeft(MmaOp product) {
 void RowJoiner::run() {
   SmallVector<Operation *> ops;
   program.walk([&](Operation *op) { ops.push_back(op); });
-  for (Operation *op : ops) {
-    if (auto reduce = dyn_cast<ReduceOp>(op); reduce && !reduce.getPartial()) {
+  for (Operation *op : ops)
+    if (auto reduce = dyn_cast<ReduceOp>(op); reduce && !reduce.getPartial())
       join(reduce);
-    } else if (auto lanes = dyn_cast<WarpReduceOp>(op)) {
-      builder.setInsertionPointAfter(lanes);
-      Value joined = join(lanes.getRows(), lanes.getMax());
-      lanes.getRows().replaceUsesWithIf(joined, [](OpOperand &use) { return !isa<ShareOp>(use.getOwner()); });
-    }
-  }
+    else if (auto lanes = dyn_cast<WarpReduceOp>(op))
+      join(lanes.getRows(), lanes.getMax(), /*start=*/Value());
   // Reductions have their places by now.
   for (Operation *op : ops)
     if (auto product = dyn_cast<MmaOp>(op))

@@ -230,9 +230,9 @@ void OperandStager::replaceByGet(LoadOp load) {
   load.erase();
 }
 
-/// A tile of the same step, behind whose barrier the copy of `load` starts, or null where it starts otherwise. Where
-/// warps join rows, two barriers stand in a step anyway; with one buffer, the end of the step before would want
-/// another.
+/// A load that the same step waits for earlier, if the copy of `load` is to start right after that wait; else null.
+/// Where warps join rows, a step has two barriers anyway, and with one buffer, a copy at the end of the step before
+/// would need another.
 LoadOp OperandStager::findEarlier(LoadOp load) const {
   SetVector<Operation *> slice;
   if (stagesOf(load) > 1 || !joinsRows(program) || !isOnlyLoadIn(load, load->getBlock()) ||

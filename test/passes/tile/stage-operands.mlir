@@ -72,8 +72,8 @@ module attributes {attn.target = #gpu} {
     return %o : tensor<?x?x4x64xbf16>
   }
 
-  // Warps that join their rows: maxima cross behind a barrier, after which keys may be copied. The values of a step are
-  // copied in the step that reads them, which the first barrier allows.
+  // Where warps join their rows, a barrier stands between the stores of maxima and their loads; the next keys may be copied
+  // after it. A step copies its own values, after its first barrier.
   // CHECK-LABEL: tile.program @joined_tile
   // CHECK: scf.for
   // CHECK: tile.sync copies 0
