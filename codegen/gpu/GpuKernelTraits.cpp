@@ -41,13 +41,6 @@ void SharedUse::addRows(int64_t parts, int64_t rows) {
   sum += " + " + std::to_string(size) + " (rows)";
 }
 
-int64_t attnc::gpu::countPartsOfRows(ScheduleAttr schedule) {
-  PipelineAttr pipeline = schedule.getPipeline();
-  if (pipeline.getStaging() != Staging::CpAsync)
-    return 1;
-  return std::max<int64_t>(pipeline.getConsumers() * schedule.getPanel() / schedule.getRows(), 1);
-}
-
 SharedUse attnc::gpu::getSharedUse(KernelOpInterface kernel, ScheduleAttr schedule) {
   SharedUse use{kernel, 0, {}};
   PipelineAttr pipeline = schedule.getPipeline();
@@ -62,7 +55,7 @@ SharedUse attnc::gpu::getSharedUse(KernelOpInterface kernel, ScheduleAttr schedu
     if (value)
       use.addParts("values", schedule.getKeyTile(), getDims(value));
   }
-  if (int64_t parts = countPartsOfRows(schedule); parts > 1) {
+  if (int64_t parts = schedule.countPartsOfRows(); parts > 1) {
     use.add("weights", pipeline.getWeightsAhead() ? 2 : 1, schedule.getRows(), schedule.getKeyTile());
     use.addRows(parts, schedule.getRows());
   }

@@ -27,10 +27,6 @@ struct SharedUse {
   void addRows(int64_t parts, int64_t rows);
 };
 
-/// Warps that have some of the columns each of the same rows: more than one where all warps together would have more
-/// rows than a tile of `schedule`, which has no roles.
-int64_t countPartsOfRows(attn::ScheduleAttr schedule);
-
 /// What the tiles of `kernel` take by `schedule`.
 SharedUse getSharedUse(attn::KernelOpInterface kernel, attn::ScheduleAttr schedule);
 

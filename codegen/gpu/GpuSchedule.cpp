@@ -78,7 +78,7 @@ static LogicalResult checkSharedRows(KernelOpInterface kernel, ScheduleAttr sche
   constexpr int64_t leastColumns = 16, mostParts = 4;
   if (!isa<ForwardOp>(kernel.getOperation()) || getOperandType(kernel).isF32() || schedule.isSplit())
     return kernel.emitError("expected attn.forward of 16 bits without splits where all consumers have the same rows");
-  int64_t parts = countPartsOfRows(schedule), dims = getDims(kernel.getValueOrNull());
+  int64_t parts = schedule.countPartsOfRows(), dims = getDims(kernel.getValueOrNull());
   auto mayDeal = [&](int64_t columns) {
     return columns % parts == 0 && columns / parts >= leastColumns && llvm::isPowerOf2_64(columns / parts);
   };

@@ -49,7 +49,7 @@ static double countWideRegisters(KernelOpInterface kernel, RegisterCostsAttr cos
   double outputs = static_cast<double>(getDims(kernel.getValueOrNull())) / 2, logits = static_cast<double>(keys) / 2;
   double ofRows = outputs + logits + ofElement * (isBoundByFunctions(kernel) ? logits / 2 : logits);
   return static_cast<double>(entry.getSchedule().getPanel()) / warpgroupRows * ofRows /
-         static_cast<double>(countPartsOfRows(entry.getSchedule()));
+         static_cast<double>(entry.getSchedule().countPartsOfRows());
 }
 
 /// The same where tiles are not wide, of the `most` that there are. What elements take is there for one row after the

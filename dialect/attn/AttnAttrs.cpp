@@ -81,6 +81,13 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return verifySplits(emitError, pipeline, program, splits, splitBlocks);
 }
 
+int64_t ScheduleAttr::countPartsOfRows() const {
+  PipelineAttr pipeline = getPipeline();
+  if (!pipeline || pipeline.getStaging() != Staging::CpAsync)
+    return 1;
+  return std::max<int64_t>(pipeline.getConsumers() * getPanel() / getRows(), 1);
+}
+
 ScheduleAttr ScheduleAttr::getCombining() const {
   // Columns of the output that a tile has: few on a GPU, where more blocks then share what there is to wait for.
   constexpr int64_t mostColumns = 16;

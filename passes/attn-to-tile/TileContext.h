@@ -89,10 +89,7 @@ public:
   /// How a GPU overlaps steps; null on a CPU.
   PipelineAttr getPipeline() const { return schedule.getPipeline(); }
   /// Whether warps have some of the columns of a tile each, since all of them together would have more rows.
-  bool sharesRows() const {
-    PipelineAttr pipeline = getPipeline();
-    return pipeline && pipeline.getConsumers() * schedule.getPanel() > getRows();
-  }
+  bool sharesRows() const { return schedule.countPartsOfRows() > 1; }
 
   // Small builders.
   /// The size of a dimension of a view.

@@ -63,9 +63,8 @@ void Printer::explainPipeline(attn::ScheduleAttr schedule) {
   attn::PipelineAttr pipeline = schedule.getPipeline();
   line("");
   bool byTma = pipeline.getStaging() == attn::Staging::Tma;
-  bool sharesRows = pipeline.getConsumers() * schedule.getPanel() > schedule.getRows();
   os << pipeline.getConsumers() << (pipeline.getConsumers() == 1 ? " warpgroup computes, " : " warpgroups compute, ")
-     << (sharesRows ? "each some of the columns, " : "")
+     << (schedule.countPartsOfRows() > 1 ? "each some of the columns, " : "")
      << (pipeline.getReducerRegisters() ? "one adds up gradients of queries, " : "")
      << (byTma ? "one loads by TMA" : "all warps load by cp.async") << ", " << pipeline.getStages()
      << (pipeline.getStages() == 1 ? " stage" : " stages") << " of " << (schedule.tilesKeys() ? "queries" : "keys")
