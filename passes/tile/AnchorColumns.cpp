@@ -42,11 +42,11 @@ struct AnchorColumns : attnc::tile::impl::TileAnchorColumnsBase<AnchorColumns> {
     getOperation().walk([&](MapOp map) {
       bool isCut = llvm::any_of(map->getUsers(), llvm::IsaPred<MaskOp>);
       if (!isCut && map->hasAttr(upToQueryAttrName))
-        anchor(map);
+        anchorProducts(map);
     });
   }
 
-  void anchor(MapOp map) {
+  void anchorProducts(MapOp map) {
     Builder builder(&getContext());
     Block &body = map.getBody().front();
     RowTerms terms(map);
