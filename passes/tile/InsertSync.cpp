@@ -115,14 +115,14 @@ static bool isCarried(Value value) {
                       [](Operation *user) { return isa<scf::YieldOp>(user) && isa<scf::ForOp>(user->getParentOp()); });
 }
 
-/// Narrow results of a map that has others, or that a loop carries, become casts of their own, as late as they can
+/// Results of 16 bits of a map that has others, or that a loop carries, become casts of their own, as late as they can
 /// stand: the wait for the product that still reads the registers then stands after the map.
 static void splitCasts(MapOp map) {
   Operation *yield = map.getBody().front().getTerminator();
   SmallVector<unsigned> narrow;
   for (auto [number, value] : llvm::enumerate(yield->getOperands()))
     if ((map.getNumResults() > 1 || isCarried(map.getResult(number))) && value.getDefiningOp<arith::TruncFOp>() &&
-        !isCast(map))
+        value.getType().getIntOrFloatBitWidth() < 32 && !isCast(map))
       narrow.push_back(number);
   if (narrow.empty())
     return;
@@ -141,10 +141,15 @@ static void splitCasts(MapOp map) {
   for (auto [number, result] : llvm::enumerate(map.getResults()))
     if (!llvm::is_contained(narrow, number))
       result.replaceAllUsesWith(wide.getResult(number));
-  // After everything that reads the wide elements: sums need not wait.
-  Operation *last = wide;
+  // After what reads the wide elements, since sums need not wait, and ahead of all that reads the casts.
+  Block *block = wide->getBlock();
+  Operation *last = wide, *reader = block->getTerminator();
+  for (unsigned number : narrow)
+    for (Operation *user : map.getResult(number).getUsers())
+      if (Operation *op = block->findAncestorOpInBlock(*user); op->isBeforeInBlock(reader))
+        reader = op;
   for (Operation *user : wide->getUsers())
-    if (user->getBlock() == wide->getBlock() && last->isBeforeInBlock(user))
+    if (user->getBlock() == block && last->isBeforeInBlock(user) && user->isBeforeInBlock(reader))
       last = user;
   builder.setInsertionPointAfter(last);
   for (unsigned number : narrow)
