@@ -99,9 +99,8 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, const ColumnS
   Value queries = b.loadColumns(op.getQuery(), first, /*masked=*/false);
   Value outGradients = b.loadColumns(op.getDOut(), first, /*masked=*/false);
   // Statistics that come straight from memory come ahead of the products, since it is far; others when they are wanted,
-  // since they take registers, or where there are enough, with what is awaited anyway. Starting a product takes as long
-  // as shared memory lets it, and what was asked for before is there by then: so LSEs come ahead of the one beside
-  // which weights are found.
+  // since they take registers, or where there are enough, with what is awaited anyway. A consumer is held up while it
+  // starts a product, so LSEs are read before the start of dP, and are there when weights are computed.
   Statistics statistics{{}, {}, /*ofRows=*/false};
   Value shared = b.sharesStatistics() ? b.loadColumnStatistics(first) : Value();
   auto rowOf = [&](int64_t number) -> Value {

@@ -259,14 +259,14 @@ PositionRange PositionSolver::solveCompare(Predicate predicate, Value lhs, Value
 /// factor * floor(e / c) + rest ? 0 is a comparison of e itself: floor(e / c) <= r is e <= c*r + c-1.
 PositionRange PositionSolver::solveQuotient(Predicate predicate, const Quotient &quotient, Linear difference) {
   const int64_t factor = difference.factor;
-  const auto &rest = difference.rest;
+  const Interval &rest = difference.rest;
   if (factor == 0)
     return solveLinear(predicate, factor, rest);
   if (factor < 0) {
     Value zero = constant(0);
     return solveQuotient(mirror(predicate), quotient, {-factor, {sub(zero, rest.max), sub(zero, rest.min)}});
   }
-  const auto &e = quotient.numerator;
+  const Linear &e = quotient.numerator;
   const int64_t c = quotient.divisor;
   // Quotients up to floor((slack - rest) / factor) satisfy factor * quotient + rest <= slack. The first e whose
   // quotient is greater:

@@ -56,7 +56,7 @@ SmallVector<ScheduleAttr> tune::mergeSchedules(ArrayRef<ScheduleAttr> defaults, 
     if (schedules.empty())
       continue;
     // The default that they were faster than says which other sizes they are for.
-    const ScheduleAttr *beaten = llvm::find_if(defaults, [&, shape = shape](ScheduleAttr one) {
+    const ScheduleAttr *beaten = llvm::find_if(defaults, [&shape = shape](ScheduleAttr one) {
       return static_cast<bool>(one.getWhen().intersect(shape.toSizes(one.getContext())));
     });
     if (beaten == defaults.end())

@@ -1,5 +1,5 @@
-// A function of a captured number has the same value for all elements, and is computed in f64 beside the slope of the score:
-// no result of 32 bits becomes a cast that stands behind what reads it.
+// The slope of this score is a number that does not depend on the logit and is computed in f64. Its rounding to f32 stays in the
+// map that computes it: split off, it would come after the map that reads it.
 
 // RUN: attnc compile %s --backward --target nvptx:sm_90a --emit tile -o - | FileCheck %s
 // CHECK: tile.program @f_backward
