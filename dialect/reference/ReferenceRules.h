@@ -26,6 +26,7 @@ struct BinaryRule {
   double (*value)(double a, double b);
   double (*slopeA)(double a, double b, double y);
   double (*slopeB)(double a, double b, double y);
+  bool isChoice = false; ///< whether y is one of the two: a slope is 1 or 0 then
 };
 
 /// An integer function of one or two operands of `width` bits. The caller wraps the result to its own width.

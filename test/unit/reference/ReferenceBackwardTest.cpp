@@ -162,6 +162,8 @@ INSTANTIATE_TEST_SUITE_P(
         "%d = arith.divf %s, %two : f32\n %x = math.acos %d : f32",
         "%d = arith.divf %s, %two : f32\n %x = math.atanh %d : f32",
         "%c = arith.cmpf olt, %s, %u : f32\n %a = math.exp %s : f32\n %x = arith.select %c, %a, %y : f32",
+        "%d = arith.constant -9.0 : f32\n %z = arith.constant 0.0 : f32\n %n = arith.addf %s, %d : f32\n"
+        " %m = arith.maximumf %n, %z : f32\n %r = math.cbrt %m : f32\n %x = arith.addf %r, %s : f32",
         "%n = arith.truncf %s : f32 to bf16\n %x = arith.extf %n : bf16 to f32",
         "%c = arith.constant 2.0 : f32\n %x = attn.softcap %s, %c"));
 
