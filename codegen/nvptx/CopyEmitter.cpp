@@ -276,7 +276,9 @@ void CopyEmitter::emit(tile::PutOp put) {
     if (strides[axes[1]] != 1) {
       copyElements(part);
     } else {
-      Value corners = LLVM::PtrToIntOp::create(b, ptx.loc, b.getI64Type(), corner);
+      // What rows add to it is computed in each way, and not kept for both from in front of loops on.
+      part.corner = ptx.afresh(corner);
+      Value corners = LLVM::PtrToIntOp::create(b, ptx.loc, b.getI64Type(), part.corner);
       Value other = put.getPages() ? view.strides[0] : groupStride;
       Value stride = other ? arith::OrIOp::create(b, ptx.loc, rowStride, other).getResult() : rowStride;
       Value bytes = arith::MulIOp::create(b, ptx.loc, stride, ptx.i64(elementBytes));

@@ -110,6 +110,11 @@ void RowwiseEmitter::emitMask(tile::MaskOp mask, ArrayRef<int64_t> threadRows) {
   for (int64_t threadRow : threadRows) {
     ElementBody body(context, mask, threadRow);
     auto words = body.emitBits(elements / context.rowsOfThread);
+    // Where rows have the same bits, a predicate for each would be kept from the first band for the others, and there
+    // are seven.
+    if (words && threadRow >= rowsOfBand)
+      for (Value &word : *words)
+        word = ptx.afresh(word);
     int64_t number = 0;
     for (int64_t element = 0; element < elements; ++element) {
       if (context.threadRowOf(element) != threadRow)
