@@ -39,9 +39,11 @@ private:
   void fillProducer(PersistentOp each, Block &from);
   void findReduced(Block &from);
   void fillReducer(PersistentOp each, Block &from);
-  void clonePut(LoadOp load, const IRMapping &mapping);
+  PutOp clonePut(LoadOp load, const IRMapping &mapping);
+  void askLast(PutOp put);
   void cloneReduced(Operation &op, IRMapping &mapping);
   bool isOfRole(LoadOp load) const;
+  bool isGivenBackLast(LoadOp load) const;
   void cloneScalars(Block &from, IRMapping &mapping);
   void cloneLoop(scf::ForOp loop, IRMapping &mapping);
   bool isOfOthers(scf::IfOp branch) const;
@@ -133,12 +135,13 @@ bool RoleSplitter::isOfOthers(scf::IfOp branch) const {
 }
 
 /// Clones a load as the filling of its ring.
-void RoleSplitter::clonePut(LoadOp load, const IRMapping &mapping) {
+PutOp RoleSplitter::clonePut(LoadOp load, const IRMapping &mapping) {
   auto mapped = [&](ValueRange values) {
     return llvm::map_to_vector(values, [&](Value value) { return mapping.lookupOrDefault(value); });
   };
-  PutOp::create(builder, loc, rings.lookup(load), load.getView(), mapped(load.getIndices()), mapped(load.getLimits()),
-                load.getAxes(), load.getGroup(), load.getPages() ? mapping.lookupOrDefault(load.getPages()) : Value());
+  return PutOp::create(builder, loc, rings.lookup(load), load.getView(), mapped(load.getIndices()),
+                       mapped(load.getLimits()), load.getAxes(), load.getGroup(),
+                       load.getPages() ? mapping.lookupOrDefault(load.getPages()) : Value());
 }
 
 /// Clones an operation of the reducer, with the constants that it reads.
@@ -239,13 +242,53 @@ void RoleSplitter::cloneBranch(scf::IfOp branch, IRMapping &mapping) {
     mapping.map(branch.getResult(number), copy.getResult(place));
 }
 
+/// The first branch or loop behind `op`, or null.
+static Operation *findControlFlow(Operation *op) {
+  while (op && !isa<scf::IfOp, scf::ForOp>(op))
+    op = op->getNextNode();
+  return op;
+}
+
+/// Whether consumers read a load again behind the steps, and so give its only buffer back behind all others.
+bool RoleSplitter::isGivenBackLast(LoadOp load) const {
+  Operation *steps = findControlFlow(load);
+  return steps && cast<RingType>(rings.lookup(load).getType()).getStages() == 1 &&
+         llvm::any_of(load->getUsers(), [&](Operation *user) {
+           return user->getBlock() == load->getBlock() && steps->isBeforeInBlock(user);
+         });
+}
+
+/// A producer stands at a buffer until it is free. The one that is given back last is asked for behind what else the
+/// first step begins with, which then comes while consumers still read the tile before: one buffer of each ring, since
+/// a second may be free only when this tile's steps have begun.
+void RoleSplitter::askLast(PutOp put) {
+  auto branch = dyn_cast_or_null<scf::IfOp>(findControlFlow(put));
+  if (!branch || branch.getElseRegion().empty() || !findControlFlow(&branch.thenBlock()->front()))
+    return;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  builder.clone(*put);
+  llvm::SmallDenseSet<Value> begun;
+  Operation *place = &branch.thenBlock()->front();
+  for (; !isa<scf::IfOp, scf::ForOp>(place); place = place->getNextNode())
+    if (auto other = dyn_cast<PutOp>(place); other && !begun.insert(other.getRing()).second)
+      break;
+  put->moveBefore(place);
+}
+
 /// Clones what a producer needs of the program's body, `from`.
 void RoleSplitter::fillProducer(PersistentOp each, Block &from) {
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToEnd(&each.getBody().front());
+  Block &tile = each.getBody().front();
+  builder.setInsertionPointToEnd(&tile);
   IRMapping mapping;
   mapping.map(program.getTile(), each.getTile());
   cloneScalars(from, mapping);
+  for (LoadOp load : llvm::make_early_inc_range(from.getOps<LoadOp>()))
+    if (rings.contains(load) && isOfRole(load) && isGivenBackLast(load))
+      for (auto put : llvm::make_early_inc_range(tile.getOps<PutOp>()))
+        if (put.getRing() == rings.lookup(load))
+          askLast(put);
 }
 
 /// Finds what `from`, the program's body, computes of the tiles that consumers share, where a role of its own does so.
