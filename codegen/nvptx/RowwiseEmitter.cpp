@@ -97,6 +97,19 @@ void RowwiseEmitter::emitUnlessOne(tile::MapOp map) {
   context.tiles[map.getResult(0)].values.assign(branch.getResults().begin(), branch.getResults().end());
 }
 
+/// Registers that tiles of a thread may take for each of its bands to have bits in words of its own.
+static constexpr int64_t mostHeldBesideWords = 192;
+
+/// Registers that the tile and those in f32 take that its loop carries: one an element.
+int64_t RowwiseEmitter::countHeld(tile::MaskOp mask) {
+  int64_t held = context.countElements(cast<VectorType>(mask.getResult().getType()));
+  if (auto loop = mask->getParentOfType<scf::ForOp>())
+    for (Type type : loop.getResultTypes())
+      if (auto tile = dyn_cast<VectorType>(type); tile && tile::isTile(tile) && tile.getElementType().isF32())
+        held += context.countElements(tile);
+  return held;
+}
+
 void RowwiseEmitter::emitMask(tile::MaskOp mask, ArrayRef<int64_t> threadRows) {
   Ptx &ptx = context.ptx;
   int64_t elements = context.countElements(cast<VectorType>(mask.getResult().getType()));
@@ -107,12 +120,13 @@ void RowwiseEmitter::emitMask(tile::MaskOp mask, ArrayRef<int64_t> threadRows) {
   if (auto held = context.tiles.find(source); held != context.tiles.end())
     result.shifts = held->second.shifts;
   Value dropped = ptx.f32(-std::numeric_limits<float>::infinity());
+  bool hasWordsOfBands = countHeld(mask) <= mostHeldBesideWords;
   for (int64_t threadRow : threadRows) {
     ElementBody body(context, mask, threadRow);
     auto words = body.emitBits(elements / context.rowsOfThread);
     // Where rows have the same bits, a predicate for each would be kept from the first band for the others, and there
     // are seven.
-    if (words && threadRow >= rowsOfBand)
+    if (words && threadRow >= rowsOfBand && hasWordsOfBands)
       for (Value &word : *words)
         word = ptx.afresh(word);
     int64_t number = 0;

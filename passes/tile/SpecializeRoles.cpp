@@ -39,7 +39,7 @@ private:
   void fillProducer(PersistentOp each, Block &from);
   void findReduced(Block &from);
   void fillReducer(PersistentOp each, Block &from);
-  PutOp clonePut(LoadOp load, const IRMapping &mapping);
+  void clonePut(LoadOp load, const IRMapping &mapping);
   void askLast(PutOp put);
   void cloneReduced(Operation &op, IRMapping &mapping);
   bool isOfRole(LoadOp load) const;
@@ -135,13 +135,12 @@ bool RoleSplitter::isOfOthers(scf::IfOp branch) const {
 }
 
 /// Clones a load as the filling of its ring.
-PutOp RoleSplitter::clonePut(LoadOp load, const IRMapping &mapping) {
+void RoleSplitter::clonePut(LoadOp load, const IRMapping &mapping) {
   auto mapped = [&](ValueRange values) {
     return llvm::map_to_vector(values, [&](Value value) { return mapping.lookupOrDefault(value); });
   };
-  return PutOp::create(builder, loc, rings.lookup(load), load.getView(), mapped(load.getIndices()),
-                       mapped(load.getLimits()), load.getAxes(), load.getGroup(),
-                       load.getPages() ? mapping.lookupOrDefault(load.getPages()) : Value());
+  PutOp::create(builder, loc, rings.lookup(load), load.getView(), mapped(load.getIndices()), mapped(load.getLimits()),
+                load.getAxes(), load.getGroup(), load.getPages() ? mapping.lookupOrDefault(load.getPages()) : Value());
 }
 
 /// Clones an operation of the reducer, with the constants that it reads.
@@ -284,7 +283,7 @@ void RoleSplitter::fillProducer(PersistentOp each, Block &from) {
   IRMapping mapping;
   mapping.map(program.getTile(), each.getTile());
   cloneScalars(from, mapping);
-  for (LoadOp load : llvm::make_early_inc_range(from.getOps<LoadOp>()))
+  for (auto load : from.getOps<LoadOp>())
     if (rings.contains(load) && isOfRole(load) && isGivenBackLast(load))
       for (auto put : llvm::make_early_inc_range(tile.getOps<PutOp>()))
         if (put.getRing() == rings.lookup(load))
