@@ -46,7 +46,7 @@ bool failsByChance(const jit::Judgement &judgement, const runtime::Tensor &got);
 /// leave the logits open (docs/spec.md, "Gradients"), all that is asked is that they are finite;
 /// and in f16, whose range such scores leave in their derivatives, nothing. Differences of products and their mean
 /// cancel: of a handful of rows, the baseline's errors are too few draws to tell how large an error can be; and so they
-/// are of a handful of elements, sums over rows that is, where four times as much is let pass.
+/// are of a handful of elements, sums over rows that is, and of sums in no order, where four times as much is let pass.
 bool mayBeFarOff(const attn::KernelFunction &kernel, size_t result, const std::vector<runtime::ArgValue> &inputs,
                  const jit::Judgement &judgement);
 
