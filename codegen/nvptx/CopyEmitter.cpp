@@ -276,7 +276,7 @@ void CopyEmitter::emit(tile::PutOp put) {
     if (strides[axes[1]] != 1) {
       copyElements(part);
     } else {
-      // What rows add to it is computed in each way, and not kept for both from in front of loops on.
+      // Each way computes the addresses of its rows from here: shared, they would be kept in registers across loops.
       part.corner = ptx.afresh(corner);
       Value corners = LLVM::PtrToIntOp::create(b, ptx.loc, b.getI64Type(), part.corner);
       Value other = put.getPages() ? view.strides[0] : groupStride;

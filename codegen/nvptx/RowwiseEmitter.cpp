@@ -100,8 +100,8 @@ void RowwiseEmitter::emitUnlessOne(tile::MapOp map) {
 /// Registers that tiles of a thread may take for each of its bands to have bits in words of its own.
 static constexpr int64_t mostHeldBesideWords = 192;
 
-/// Registers that the tile and those in f32 take that its loop carries: one an element.
-int64_t RowwiseEmitter::countHeld(tile::MaskOp mask) {
+/// Registers that the tile takes, and those of f32 that its loop carries: one an element.
+static int64_t countHeld(tile::MaskOp mask, const EmitContext &context) {
   int64_t held = context.countElements(cast<VectorType>(mask.getResult().getType()));
   if (auto loop = mask->getParentOfType<scf::ForOp>())
     for (Type type : loop.getResultTypes())
@@ -120,12 +120,12 @@ void RowwiseEmitter::emitMask(tile::MaskOp mask, ArrayRef<int64_t> threadRows) {
   if (auto held = context.tiles.find(source); held != context.tiles.end())
     result.shifts = held->second.shifts;
   Value dropped = ptx.f32(-std::numeric_limits<float>::infinity());
-  bool hasWordsOfBands = countHeld(mask) <= mostHeldBesideWords;
+  bool hasWordsOfBands = countHeld(mask, context) <= mostHeldBesideWords;
   for (int64_t threadRow : threadRows) {
     ElementBody body(context, mask, threadRow);
     auto words = body.emitBits(elements / context.rowsOfThread);
-    // Where rows have the same bits, a predicate for each would be kept from the first band for the others, and there
-    // are seven.
+    // Rows that share their bits would keep a predicate for each bit from the first band for the next; a thread has
+    // seven.
     if (words && threadRow >= rowsOfBand && hasWordsOfBands)
       for (Value &word : *words)
         word = ptx.afresh(word);

@@ -29,7 +29,6 @@ private:
   void emitMap(tile::MapOp map, llvm::ArrayRef<int64_t> threadRows);
   void emitUnlessOne(tile::MapOp map);
   void emitMask(tile::MaskOp mask, llvm::ArrayRef<int64_t> threadRows);
-  int64_t countHeld(tile::MaskOp mask);
   void emitReduce(tile::ReduceOp reduce, llvm::ArrayRef<int64_t> threadRows);
   mlir::Value sumOverLanes(mlir::Value part);
   mlir::Value maxOverLanes(mlir::Value part);

@@ -157,9 +157,9 @@ double ScalarProgram::differentiate(ArrayRef<Slot> slots, double gradient, std::
       adjoints[step.operands[0]] += bar * step.unary->slope(a.f, y.f);
       break;
     case Instruction::Binary:
-      // What was not chosen gets nothing: behind a slope that is infinite where the other was, 0 times it is no number.
-      if (step.binary->isChoice) {
-        adjoints[step.operands[step.binary->slopeA(a.f, b.f, y.f) == 1 ? 0 : 1]] += bar;
+      // No slope of 0 for the operand that was not taken: 0 times an infinite gradient is NaN.
+      if (!step.binary->slopeA) {
+        adjoints[step.operands[y.f == a.f ? 0 : 1]] += bar;
         break;
       }
       adjoints[step.operands[0]] += bar * step.binary->slopeA(a.f, b.f, y.f);

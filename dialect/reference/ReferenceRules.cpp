@@ -63,10 +63,6 @@ static const UnaryRule unaryRules[] = {
 static double maximum(double a, double b) { return std::isnan(a) || std::isnan(b) ? a + b : std::fmax(a, b); }
 static double minimum(double a, double b) { return std::isnan(a) || std::isnan(b) ? a + b : std::fmin(a, b); }
 
-/// Derivatives of a choice between the operands: 1 for the one that was taken, the first where they tie.
-static double choseA(double a, double, double y) { return y == a ? 1 : 0; }
-static double choseB(double a, double, double y) { return y == a ? 0 : 1; }
-
 /// S4. An infinite cap changes nothing, but inf * tanh(s / inf) is not a number.
 static double softcap(double s, double cap) { return std::isinf(cap) ? s : cap * std::tanh(s / cap); }
 
@@ -82,10 +78,10 @@ static const BinaryRule binaryRules[] = {
      [](double, double b, double y) { return -y / b; }},
     {"arith.remf", [](double a, double b) { return std::fmod(a, b); }, [](double, double, double) { return 1.0; },
      [](double a, double b, double) { return -std::trunc(a / b); }},
-    {"arith.maximumf", maximum, choseA, choseB, /*isChoice=*/true},
-    {"arith.minimumf", minimum, choseA, choseB, /*isChoice=*/true},
-    {"arith.maxnumf", [](double a, double b) { return std::fmax(a, b); }, choseA, choseB, /*isChoice=*/true},
-    {"arith.minnumf", [](double a, double b) { return std::fmin(a, b); }, choseA, choseB, /*isChoice=*/true},
+    {"arith.maximumf", maximum, nullptr, nullptr},
+    {"arith.minimumf", minimum, nullptr, nullptr},
+    {"arith.maxnumf", [](double a, double b) { return std::fmax(a, b); }, nullptr, nullptr},
+    {"arith.minnumf", [](double a, double b) { return std::fmin(a, b); }, nullptr, nullptr},
     {"math.powf", [](double a, double b) { return std::pow(a, b); },
      [](double a, double b, double) { return b == 0 ? 0 : b * std::pow(a, b - 1); },
      [](double a, double, double y) { return a > 0 ? y * std::log(a) : 0; }},

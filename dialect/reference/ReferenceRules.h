@@ -24,9 +24,9 @@ struct UnaryRule {
 struct BinaryRule {
   llvm::StringLiteral name; ///< of the operation
   double (*value)(double a, double b);
+  /// Null where y is one of the two, which then has the whole gradient: a if they tie.
   double (*slopeA)(double a, double b, double y);
   double (*slopeB)(double a, double b, double y);
-  bool isChoice = false; ///< whether y is one of the two: a slope is 1 or 0 then
 };
 
 /// An integer function of one or two operands of `width` bits. The caller wraps the result to its own width.

@@ -40,10 +40,10 @@ private:
   void findReduced(Block &from);
   void fillReducer(PersistentOp each, Block &from);
   void clonePut(LoadOp load, const IRMapping &mapping);
-  void askLast(PutOp put);
+  void delayPut(PutOp put);
   void cloneReduced(Operation &op, IRMapping &mapping);
   bool isOfRole(LoadOp load) const;
-  bool isGivenBackLast(LoadOp load) const;
+  bool isReleasedLast(LoadOp load) const;
   void cloneScalars(Block &from, IRMapping &mapping);
   void cloneLoop(scf::ForOp loop, IRMapping &mapping);
   bool isOfOthers(scf::IfOp branch) const;
@@ -241,15 +241,15 @@ void RoleSplitter::cloneBranch(scf::IfOp branch, IRMapping &mapping) {
     mapping.map(branch.getResult(number), copy.getResult(place));
 }
 
-/// The first branch or loop behind `op`, or null.
+/// The first branch or loop of a block from `op` on, or null.
 static Operation *findControlFlow(Operation *op) {
   while (op && !isa<scf::IfOp, scf::ForOp>(op))
     op = op->getNextNode();
   return op;
 }
 
-/// Whether consumers read a load again behind the steps, and so give its only buffer back behind all others.
-bool RoleSplitter::isGivenBackLast(LoadOp load) const {
+/// Whether consumers read a load again after the steps, so that its only buffer is the last that they release.
+bool RoleSplitter::isReleasedLast(LoadOp load) const {
   Operation *steps = findControlFlow(load);
   return steps && cast<RingType>(rings.lookup(load).getType()).getStages() == 1 &&
          llvm::any_of(load->getUsers(), [&](Operation *user) {
@@ -257,10 +257,10 @@ bool RoleSplitter::isGivenBackLast(LoadOp load) const {
          });
 }
 
-/// A producer stands at a buffer until it is free. The one that is given back last is asked for behind what else the
-/// first step begins with, which then comes while consumers still read the tile before: one buffer of each ring, since
-/// a second may be free only when this tile's steps have begun.
-void RoleSplitter::askLast(PutOp put) {
+/// Fills the buffer that is released last only after the others that the first step reads: the producer waits until it
+/// is free, and the others are loaded while consumers still work on the tile before. One buffer of each ring goes
+/// ahead; a second may not be free until the steps of this tile have begun.
+void RoleSplitter::delayPut(PutOp put) {
   auto branch = dyn_cast_or_null<scf::IfOp>(findControlFlow(put));
   if (!branch || branch.getElseRegion().empty() || !findControlFlow(&branch.thenBlock()->front()))
     return;
@@ -284,10 +284,10 @@ void RoleSplitter::fillProducer(PersistentOp each, Block &from) {
   mapping.map(program.getTile(), each.getTile());
   cloneScalars(from, mapping);
   for (auto load : from.getOps<LoadOp>())
-    if (rings.contains(load) && isOfRole(load) && isGivenBackLast(load))
+    if (rings.contains(load) && isOfRole(load) && isReleasedLast(load))
       for (auto put : llvm::make_early_inc_range(tile.getOps<PutOp>()))
         if (put.getRing() == rings.lookup(load))
-          askLast(put);
+          delayPut(put);
 }
 
 /// Finds what `from`, the program's body, computes of the tiles that consumers share, where a role of its own does so.

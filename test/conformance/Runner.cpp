@@ -326,9 +326,8 @@ bool conformance::mayBeFarOff(const attn::KernelFunction &kernel, size_t result,
   }
   if (static_cast<double>(lse.numElements()) < handful && judgement.error <= byChance * judgement.limit)
     return true;
-  // A sum for each head: the greatest of two errors is twice that of two others in every fifth case. What is added up
-  // in no order has other errors in each run, of which those of the longest sums are the greatest: they may be few as
-  // well.
+  // A sum for each head: the greatest of two errors is twice that of two others in every fifth case. Sums in no
+  // order have other errors in each run; the greatest are those of the longest sums, which may be as few.
   bool isScattered = llvm::any_of(getCapturedGradients(backward, {attn::CapturedForm::Scattered}),
                                   [&](const attn::CapturedGradient &one) { return one.gradient == gradient; });
   return (isScattered || static_cast<double>(judgement.elements) < handful) &&

@@ -1,8 +1,8 @@
 // RUN: attnc-opt %s --pass-pipeline="builtin.module(tile.program(tile-specialize-roles,canonicalize))" \
 // RUN:   | FileCheck %s
 
-// Rows that consumers read again behind the steps are given back last. The producer, which stands at their only buffer until
-// then, first brings what else the first step begins with; where there are no steps, the rows alone.
+// Rows that consumers read again after the steps are released last. The producer has to wait for their only buffer, so it first
+// loads what else the first step begins with. Where there are no steps, it loads the rows alone.
 
 // CHECK-LABEL: tile.program @last(
 // CHECK-SAME: %[[Q:[a-z0-9]+]]: memref<?x?xbf16>, %[[K:[a-z0-9]+]]: memref<?x?xbf16>,
