@@ -12,6 +12,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <filesystem>
+#include <functional>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -53,16 +54,30 @@ protected:
   /// How often something was made, in all processes.
   size_t compiles() { return readFile(root / "compiles").size(); }
 
-  /// Waits until a file comes whose name ends with `suffix`; whether one did.
-  bool waitForFile(const std::string &suffix) {
+  /// Waits up to ten seconds until `holds` does; whether it did.
+  static bool waitUntil(const std::function<bool()> &holds) {
     for (int i = 0; i < 10'000; ++i) {
-      std::error_code error;
-      for (const auto &entry : std::filesystem::directory_iterator(root / "cache", error))
-        if (entry.path().extension() == suffix)
-          return true;
+      if (holds())
+        return true;
       std::this_thread::sleep_for(milliseconds(1));
     }
     return false;
+  }
+
+  /// Waits until a process makes something. It holds the lock then; the lock's file is there before that.
+  bool waitForMaker() {
+    return waitUntil([&] { return std::filesystem::exists(root / "compiles") && compiles() > 0; });
+  }
+
+  /// Waits until somebody writes a file.
+  bool waitForWriter() {
+    return waitUntil([&] {
+      std::error_code error;
+      for (const auto &entry : std::filesystem::directory_iterator(root / "cache", error))
+        if (entry.path().extension() == ".tmp")
+          return true;
+      return false;
+    });
   }
 
   /// Where other users may look, as they may not in the temporary directory of a run of tests.
@@ -97,7 +112,7 @@ TEST_F(CacheProcess, TheOthersSayThatTheyWait) {
     KernelCache cache(options());
     EXPECT_TRUE(get(cache, milliseconds(200)));
   });
-  ASSERT_TRUE(waitForFile(".lock"));
+  ASSERT_TRUE(waitForMaker());
   KernelCache cache(options());
   Result<CachedImage> image = get(cache);
   ASSERT_TRUE(image);
@@ -113,7 +128,7 @@ TEST_F(CacheProcess, OneThatIsKilledHoldsNobodyUp) {
     KernelCache cache(options());
     (void)get(cache, milliseconds(60'000));
   });
-  ASSERT_TRUE(waitForFile(".lock"));
+  ASSERT_TRUE(waitForMaker());
   ::kill(other, SIGKILL);
   ::waitpid(other, nullptr, 0);
   KernelCache cache(options());
@@ -129,7 +144,7 @@ TEST_F(CacheProcess, OneThatNeverEndsIsNotWaitedForForEver) {
     KernelCache cache(options());
     (void)get(cache, milliseconds(60'000));
   });
-  ASSERT_TRUE(waitForFile(".lock"));
+  ASSERT_TRUE(waitForMaker());
   CacheOptions impatient = options();
   impatient.patience = milliseconds(20);
   KernelCache cache(impatient);
@@ -148,7 +163,7 @@ TEST_F(CacheProcess, OneThatIsKilledWhileItWritesLeavesNothing) {
       KernelCache cache(options());
       (void)get(cache, milliseconds(0), 1, size);
     });
-    EXPECT_TRUE(waitForFile(".tmp"));
+    EXPECT_TRUE(waitForWriter());
     ::kill(other, SIGKILL);
     ::waitpid(other, nullptr, 0);
     KernelCache cache(options());
