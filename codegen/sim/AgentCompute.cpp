@@ -340,13 +340,15 @@ bool Agent::loadTile(const Instruction &instruction) {
   auto array = std::make_shared<Array>(rowsOf(number), type.getRank() == 2 ? type.getDimSize(1) : 1);
   Numbers first = numbersOf(load.getIndices()), limits = numbersOf(load.getLimits());
   ArrayRef<int64_t> axes = load.getAxes();
-  bool isOfColumns = tile::isColumnVector(type);
+  tile::RowGroup group = load.getRowGroup();
+  TypedValue<MemRefType> view = load.getView(), pages = load.getPages();
+  bool isOfColumns = tile::isColumnVector(type), isBlocked = load.getBlocked(), isInterleaved = load.getInterleaved();
   for (int64_t row = 0; row < array->rows; ++row)
     for (int64_t column = 0; column < array->columns; ++column) {
       Numbers at = first;
       bool inside = true;
       if (!isOfColumns) {
-        load.getRowGroup().move(at, axes[0], part * array->rows + row);
+        group.move(at, axes[0], part * array->rows + row);
         inside = at[axes[0]] < limits[0];
       }
       if (isOfColumns || axes.size() == 2) {
@@ -355,10 +357,10 @@ bool Agent::loadTile(const Instruction &instruction) {
       }
       Number &element = array->row(row)[column];
       element.i = 0; // the bits of a float's 0 as well
-      if (inside && load.getBlocked())
-        moveToBlocked(at, array->columns, load.getInterleaved());
-      bool hasPage = !inside || !load.getPages() || moveToPage(load.getPages(), load.getView().getType(), at);
-      if (inside && (!hasPage || !readAt(load.getView(), at, element))) {
+      if (inside && isBlocked)
+        moveToBlocked(at, array->columns, isInterleaved);
+      bool hasPage = !inside || !pages || moveToPage(pages, view.getType(), at);
+      if (inside && (!hasPage || !readAt(view, at, element))) {
         fail(load) << "reads outside of the tensor";
         return false;
       }
@@ -371,11 +373,13 @@ bool Agent::storeTile(tile::StoreOp store) {
   const Array &array = *held(store.getValue()).array;
   Numbers first = numbersOf(store.getIndices()), limits = numbersOf(store.getLimits());
   ArrayRef<int64_t> axes = store.getAxes();
+  tile::RowGroup group = store.getRowGroup();
+  bool isBlocked = store.getBlocked(), isInterleaved = store.getInterleaved(), adds = store.getAccumulate();
   std::string who = name();
   for (int64_t row = 0; row < array.rows; ++row)
     for (int64_t column = 0; column < array.columns; ++column) {
       Numbers at = first;
-      store.getRowGroup().move(at, axes[0], part * array.rows + row);
+      group.move(at, axes[0], part * array.rows + row);
       bool inside = at[axes[0]] < limits[0];
       if (axes.size() == 2) {
         at[axes[1]] += column;
@@ -383,11 +387,11 @@ bool Agent::storeTile(tile::StoreOp store) {
       }
       if (!inside)
         continue;
-      if (store.getBlocked())
-        moveToBlocked(at, array.columns, store.getInterleaved());
+      if (isBlocked)
+        moveToBlocked(at, array.columns, isInterleaved);
       Value view = resolve(store.getView(), at);
-      if (store.getAccumulate() ? !block.device.add(store, who, view, at, array.row(row)[column])
-                                : !block.device.store(store, who, writer(), view, at, array.row(row)[column]))
+      if (adds ? !block.device.add(store, who, view, at, array.row(row)[column])
+               : !block.device.store(store, who, writer(), view, at, array.row(row)[column]))
         return false;
     }
   return true;
@@ -429,16 +433,20 @@ bool Agent::computeMinMax(const Instruction &instruction) {
                  << *most;
     return false;
   }
+  auto lastDim = static_cast<int64_t>(at.size()) - 1;
   while (!empty) {
-    Number number;
-    if (!readElement(view, at, number)) {
-      fail(minMax) << "reads outside of the tensor";
-      return false;
+    ElementLine line(view, at, lastDim);
+    for (int64_t index = first.back(); index <= last.back(); ++index) {
+      Number number;
+      if (!line.read(index, number)) {
+        fail(minMax) << "reads outside of the tensor";
+        return false;
+      }
+      int64_t value = isBool ? number.i != 0 : number.i;
+      least = std::min(least, value);
+      greatest = std::max(greatest, value);
     }
-    int64_t value = isBool ? number.i != 0 : number.i;
-    least = std::min(least, value);
-    greatest = std::max(greatest, value);
-    int64_t dim = static_cast<int64_t>(at.size()) - 1;
+    int64_t dim = lastDim - 1;
     while (dim >= 0 && at[dim] == last[dim]) {
       at[dim] = first[dim];
       --dim;

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/reference/Reference.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/ADT/bit.h"
 #include <algorithm>
 #include <cmath>
@@ -59,23 +60,27 @@ static uint16_t encode(Format16 format, double value) {
 }
 
 std::optional<ElementKind> attnc::attn::getElementKind(Type type) {
-  if (type.isF64())
-    return ElementKind::F64;
-  if (type.isF32())
-    return ElementKind::F32;
-  if (type.isF16())
-    return ElementKind::F16;
-  if (type.isBF16())
-    return ElementKind::BF16;
-  if (type.isInteger(1))
-    return ElementKind::I1;
-  if (type.isInteger(8))
-    return ElementKind::I8;
-  if (type.isInteger(32))
-    return ElementKind::I32;
-  if (type.isInteger(64) || type.isIndex())
-    return ElementKind::I64;
-  return std::nullopt;
+  if (auto integer = dyn_cast<IntegerType>(type)) {
+    switch (integer.getWidth()) {
+    case 1:
+      return ElementKind::I1;
+    case 8:
+      return ElementKind::I8;
+    case 32:
+      return ElementKind::I32;
+    case 64:
+      return ElementKind::I64;
+    default:
+      return std::nullopt;
+    }
+  }
+  return TypeSwitch<Type, std::optional<ElementKind>>(type)
+      .Case([](Float64Type) { return ElementKind::F64; })
+      .Case([](Float32Type) { return ElementKind::F32; })
+      .Case([](Float16Type) { return ElementKind::F16; })
+      .Case([](BFloat16Type) { return ElementKind::BF16; })
+      .Case([](IndexType) { return ElementKind::I64; })
+      .Default(std::nullopt);
 }
 
 double attnc::attn::loadElement(ElementKind kind, const void *data, int64_t offset) {
