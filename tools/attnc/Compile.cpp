@@ -30,6 +30,9 @@ static Result<std::string> toBytes(Result<image::KernelImage> image) {
   return std::string(bytes.begin(), bytes.end());
 }
 
+/// Whether the kernel is that of the spec as it is written, which a program gets that asks for the spec alone.
+static bool isAsWritten(const llvm::opt::InputArgList &args) { return !args.hasArg(OPT_deterministic, OPT_tf32); }
+
 /// The image of the kernel of `spec`, which is kept in the user's cache as well: also under what was asked for, so that
 /// programs without a compiler find it.
 static Result<image::KernelImage> compileImage(const Spec &spec, mlir::Attribute machine,
@@ -38,6 +41,8 @@ static Result<image::KernelImage> compileImage(const Spec &spec, mlir::Attribute
   Result<image::KernelImage> image = engine::compileInto(cache, *spec.session, spec.kernel, machine);
   if (!image)
     return image.takeError();
+  if (!isAsWritten(args))
+    return image;
   std::string target = jit::getTargetName(machine);
   cache::TextRequest request{spec.session->text(), args.getLastArgValue(OPT_entry),    target,
                              /*machine=*/"",       args.getLastArgValue(OPT_schedule), args.hasArg(OPT_backward)};
