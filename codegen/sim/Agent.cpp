@@ -143,9 +143,9 @@ bool Agent::finish() {
     return false;
   }
   for (auto &entry : block.rings)
-    if (got(entry.second) != released(entry.second)) {
-      fail(entry.second.op) << "buffer never released: got " << got(entry.second) << " times and released "
-                            << released(entry.second) << " times";
+    if (countGets(entry.second) != countReleases(entry.second)) {
+      fail(entry.second.op) << "buffer never released: got " << countGets(entry.second) << " times and released "
+                            << countReleases(entry.second) << " times";
       return false;
     }
   return true;

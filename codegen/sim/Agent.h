@@ -72,9 +72,9 @@ public:
   bool runDrain();
 
   /// How many buffers of `ring` it filled, got, and gave back.
-  int64_t put(const Ring &ring) const { return puts.lookup(&ring); }
-  int64_t got(const Ring &ring) const { return gets.lookup(&ring); }
-  int64_t released(const Ring &ring) const { return releases.lookup(&ring); }
+  int64_t countPuts(const Ring &ring) const { return puts.lookup(&ring); }
+  int64_t countGets(const Ring &ring) const { return gets.lookup(&ring); }
+  int64_t countReleases(const Ring &ring) const { return releases.lookup(&ring); }
 
   /// "consumer 1".
   std::string name() const;
@@ -128,7 +128,9 @@ private:
   // AgentSync.cpp: what others see.
   Progress synchronize(const Instruction &instruction);
   Progress nextTile(const Instruction &instruction);
+  bool acquire(Ring &ring, mlir::Operation *op);
   Progress put(tile::PutOp op);
+  std::shared_ptr<SharedTile> copyRows(tile::PutOp op, int64_t place, int64_t parts);
   Progress clear(tile::PutOp op);
   Progress get(const Instruction &instruction, tile::GetOp op);
   Progress hold(const Instruction &instruction, tile::HeldOp op);

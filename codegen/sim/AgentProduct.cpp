@@ -51,7 +51,7 @@ bool Agent::appendSharedTile(const Held &shared, Operation *op, std::vector<floa
   if (!early && !late)
     return true;
   fail(op) << (early ? "read of a buffer that has not arrived" : "buffer overwritten while a product reads it") << " ("
-           << shared.ring->name() << "; " << block.device.schedule << ")";
+           << shared.ring->name() << "; " << block.device.interleaving << ")";
   return false;
 }
 

@@ -41,9 +41,9 @@ Agent::Progress Agent::synchronize(const Instruction &instruction) {
 bool Agent::isFree(const Ring &ring) const {
   // Of a program with roles, nobody gives back what nobody gets; without roles, barriers say that all have read it.
   if (role && ring.readers.empty())
-    return put(ring) < static_cast<int64_t>(ring.stages.size());
+    return countPuts(ring) < static_cast<int64_t>(ring.stages.size());
   return llvm::all_of(ring.readers, [&](Agent *reader) {
-    return reader->released(ring) > put(ring) - static_cast<int64_t>(ring.stages.size());
+    return reader->countReleases(ring) > countPuts(ring) - static_cast<int64_t>(ring.stages.size());
   });
 }
 
@@ -53,8 +53,8 @@ Agent::Progress Agent::nextTile(const Instruction &instruction) {
   Ring *ring = instruction.operands.empty() ? nullptr : values[instruction.operands[0]].ring;
   int64_t next = 0;
   if (ring && !takesTiles) {
-    RingStage &stage = ring->stageOf(got(*ring));
-    if (stage.round() < got(*ring))
+    RingStage &stage = ring->stageOf(countGets(*ring));
+    if (stage.round() < countGets(*ring))
       return waitFor("the number of a tile in " + ring->name());
     clock.join(stage.full);
     if (!block.access(stage.parts[0].region, /*writes=*/false,
@@ -77,7 +77,7 @@ Agent::Progress Agent::nextTile(const Instruction &instruction) {
     if (ring) {
       if (!isFree(*ring))
         return waitFor("an empty place for the number of a tile in " + ring->name());
-      RingStage &stage = ring->stageOf(put(*ring));
+      RingStage &stage = ring->stageOf(countPuts(*ring));
       clock.join(stage.empty);
       if (!block.access(stage.parts[0].region, /*writes=*/true, {party, clock.at(party), Access::Post, instruction.op},
                         clock, name()))
@@ -138,19 +138,26 @@ Agent::Progress Agent::clear(tile::PutOp op) {
   return Progress::Moved;
 }
 
+/// Waits until all have given back the next buffer of `ring`, which `op` writes; false while somebody has not. Without
+/// roles, barriers say when that is.
+bool Agent::acquire(Ring &ring, Operation *op) {
+  if (!role || !waits(op))
+    return true;
+  if (!isFree(ring))
+    return false;
+  clock.join(ring.stageOf(countPuts(ring)).empty);
+  return true;
+}
+
 /// Starts the copy of a tile, or, without roles, of the warp's part of one.
 Agent::Progress Agent::put(tile::PutOp op) {
   if (landing)
     return clear(op);
   Ring &ring = *held(op.getRing()).ring;
-  int64_t round = put(ring);
+  if (!acquire(ring, op))
+    return waitFor("an empty buffer of " + ring.name());
+  int64_t round = countPuts(ring), place = role ? 0 : part;
   RingStage &stage = ring.stageOf(round);
-  if (role && waits(op)) {
-    if (!isFree(ring))
-      return waitFor("an empty buffer of " + ring.name());
-    clock.join(stage.empty);
-  }
-  int64_t place = role ? 0 : part;
   if (place >= static_cast<int64_t>(stage.parts.size())) {
     // Other warps bring all rows of a small tile; waits count this copy as well.
     ++puts[&ring];
@@ -161,34 +168,54 @@ Agent::Progress Agent::put(tile::PutOp op) {
   uint32_t time = block.nextTime(rows.copyParty);
   if (!block.access(rows.region, /*writes=*/true, {rows.copyParty, time, Access::Copy, op}, clock, name()))
     return Progress::Failed;
+  std::shared_ptr<SharedTile> data = copyRows(op, place, static_cast<int64_t>(stage.parts.size()));
+  if (!data)
+    return Progress::Failed;
+  rows.data = nullptr;
+  rows.round = -1;
+  rows.filler = op;
+  ++puts[&ring];
+  Clock before = publish();
+  before.set(rows.copyParty, time);
+  if (!role)
+    ownCopies.push_back(before);
+  bool isHeld = role && endsInside(op);
+  block.copies.push_back({this, &ring, round, place, ownCopies.size() - 1, std::move(data), std::move(before), isHeld});
+  if (!isHeld)
+    return Progress::Moved;
+  landing = round;
+  return clear(op);
+}
 
-  // What the copy engine does not find in the tensor is 0; it knows nothing of limits inside. Threads do. What lies
-  // past one may be anything, whatever it is in this run: NaN.
-  auto type = cast<VectorType>(ring.op.getRing().getType().getElement());
-  auto copied = type.getDimSize(0) / static_cast<int64_t>(stage.parts.size()), columns = type.getDimSize(1);
+/// What the copy of part `place` of `parts` of a tile brings; null on an error. What the copy engine does not find in
+/// the tensor is 0; it knows nothing of limits inside. Threads do. What lies past one may be anything, whatever it is
+/// in this run: NaN.
+std::shared_ptr<SharedTile> Agent::copyRows(tile::PutOp op, int64_t place, int64_t parts) {
+  auto type = cast<VectorType>(op.getRing().getType().getElement());
+  int64_t copied = type.getDimSize(0) / parts, columns = type.getDimSize(1);
   auto data = std::make_shared<SharedTile>(copied * columns, 0.0F);
   const attn::HostArray &view = block.device.getView(op.getView());
   Numbers first = numbersOf(op.getIndices()), limits = numbersOf(op.getLimits());
   ArrayRef<int64_t> axes = op.getAxes();
-  bool isHeld = role && endsInside(op);
+  MemRefType viewType = op.getView().getType();
   // An H200 calls a copy that begins within a unit an illegal instruction.
-  if (role && first.back() * (op.getView().getType().getElementTypeBitWidth() / 8) % tile::copyUnitBytes != 0) {
+  if (role && first.back() * (viewType.getElementTypeBitWidth() / 8) % tile::copyUnitBytes != 0) {
     fail(op) << "copies from within a unit of " << tile::copyUnitBytes
              << " bytes: the tensor's last dimension from element " << first.back() << " on";
-    return Progress::Failed;
+    return nullptr;
   }
   TypedValue<MemRefType> pages = op.getPages();
-  MemRefType viewType = op.getView().getType();
   int64_t tableRows = pages ? block.device.getView(pages).shape[1] * view.shape[1] : 0;
   std::optional<tile::TensorBox> box;
   if (role)
     box.emplace(op);
+  tile::RowGroup group = op.getRowGroup();
   for (int64_t row = 0; row < copied; ++row) {
     Numbers at = first;
     if (box)
       box->move(at, row);
     else
-      op.getRowGroup().move(at, axes[0], place * copied + row);
+      group.move(at, axes[0], place * copied + row);
     bool isRowBelow = at[axes[0]] < limits[0];
     int64_t below = isRowBelow ? std::clamp<int64_t>(limits[1] - first[axes[1]], 0, columns) : 0;
     // What the table has no entry for, the copy engine finds in no page.
@@ -196,7 +223,7 @@ Agent::Progress Agent::put(tile::PutOp op) {
       at[0] = -1;
     else if (pages && (role || below > 0) && !moveToPage(pages, viewType, at)) {
       fail(op) << "reads outside of the page table";
-      return Progress::Failed;
+      return nullptr;
     }
     ElementLine line(view, at, axes[1]);
     for (int64_t column = 0, count = role ? columns : below; column < count; ++column) {
@@ -206,28 +233,16 @@ Agent::Progress Agent::put(tile::PutOp op) {
             column < below ? static_cast<float>(element.f) : std::numeric_limits<float>::quiet_NaN();
       } else if (!role) {
         fail(op) << "reads outside of the tensor";
-        return Progress::Failed;
+        return nullptr;
       }
     }
   }
-  rows.data = nullptr;
-  rows.round = -1;
-  rows.filler = op;
-  ++puts[&ring];
-  Clock before = publish();
-  before.set(rows.copyParty, time);
-  if (!role)
-    ownCopies.push_back(before);
-  block.copies.push_back({this, &ring, round, place, ownCopies.size() - 1, std::move(data), std::move(before), isHeld});
-  if (!isHeld)
-    return Progress::Moved;
-  landing = round;
-  return clear(op);
+  return data;
 }
 
 Agent::Progress Agent::get(const Instruction &instruction, tile::GetOp op) {
   Ring &ring = *held(op.getRing()).ring;
-  int64_t round = got(ring);
+  int64_t round = countGets(ring);
   RingStage &stage = ring.stageOf(round);
   if (role && waits(op)) {
     if (stage.round() < round)
@@ -245,8 +260,8 @@ Agent::Progress Agent::get(const Instruction &instruction, tile::GetOp op) {
 
 Agent::Progress Agent::hold(const Instruction &instruction, tile::HeldOp op) {
   Ring &ring = *held(op.getRing()).ring;
-  int64_t round = released(ring);
-  if (round >= got(ring)) {
+  int64_t round = countReleases(ring);
+  if (round >= countGets(ring)) {
     fail(op) << "held without get (" << ring.name() << ")";
     return Progress::Failed;
   }
@@ -263,8 +278,8 @@ Agent::Progress Agent::hold(const Instruction &instruction, tile::HeldOp op) {
 
 Agent::Progress Agent::release(tile::ReleaseOp op) {
   Ring &ring = *held(op.getRing()).ring;
-  int64_t round = released(ring);
-  if (round >= got(ring)) {
+  int64_t round = countReleases(ring);
+  if (round >= countGets(ring)) {
     fail(op) << "release without get (" << ring.name() << ")";
     return Progress::Failed;
   }
@@ -289,17 +304,13 @@ Agent::Progress Agent::release(tile::ReleaseOp op) {
 }
 
 /// Writes the agent's rows of a tile to the next buffer of a ring, once all have given that back. Without roles,
-/// barriers say when that is, and when others may read it.
+/// barriers say when others may read it.
 Agent::Progress Agent::share(tile::ShareOp op) {
   Ring &ring = *held(op.getRing()).ring;
-  int64_t round = put(ring);
-  RingStage &stage = ring.stageOf(round);
-  if (role && waits(op)) {
-    if (!isFree(ring))
-      return waitFor("an empty buffer of " + ring.name());
-    clock.join(stage.empty);
-  }
-  StagePart &rows = stage.parts[part];
+  if (!acquire(ring, op))
+    return waitFor("an empty buffer of " + ring.name());
+  int64_t round = countPuts(ring);
+  StagePart &rows = ring.stageOf(round).parts[part];
   if (!block.access(rows.region, /*writes=*/true, {party, clock.at(party), Access::Share, op}, clock, name()))
     return Progress::Failed;
   auto data = std::make_shared<SharedTile>();
@@ -353,7 +364,7 @@ Agent::Progress Agent::post(tile::PostOp op) {
 
 /// Enters that `op` reads `shared`.
 bool Agent::readSharedTile(const Held &shared, Operation *op, const SharedMemory::Stamp &stamp, const Clock &before) {
-  if (block.device.rules && released(*shared.ring) > shared.round) {
+  if (block.device.rules && countReleases(*shared.ring) > shared.round) {
     fail(op) << "read of a buffer that was released (" << shared.ring->name() << ")";
     return false;
   }

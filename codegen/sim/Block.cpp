@@ -41,7 +41,7 @@ bool Device::checkInside(Operation *op, const std::string &who, Value view, Arra
 /// The error of additions that may come in any order, where one has a place in it.
 bool Device::failUnordered(Operation *op, const std::string &who, Operation *other) {
   InFlightDiagnostic diagnostic = fail(op, who);
-  diagnostic << "unordered additions to the same element (" << schedule << ")";
+  diagnostic << "unordered additions to the same element (" << interleaving << ")";
   diagnostic.attachNote(other->getLoc()) << "the other addition; nothing orders the two";
   return false;
 }
@@ -218,7 +218,7 @@ bool ThreadBlock::access(int region, bool writes, const SharedMemory::Stamp &sta
   } else {
     diagnostic << "unordered accesses to the same bytes of shared memory";
   }
-  diagnostic << " (" << device.schedule << ")";
+  diagnostic << " (" << device.interleaving << ")";
   diagnostic.attachNote(race->op->getLoc()) << note;
   return false;
 }
@@ -267,12 +267,12 @@ bool ThreadBlock::checkEnd() {
     Ring &ring = entry.second;
     int64_t puts = 0;
     for (const std::unique_ptr<Agent> &agent : agents)
-      puts = std::max(puts, agent->put(ring));
+      puts = std::max(puts, agent->countPuts(ring));
     for (Agent *reader : ring.readers) {
-      if (reader->got(ring) == puts)
+      if (reader->countGets(ring) == puts)
         continue;
       device.fail(ring.op, reader->name()) << "buffer filled and never got: " << ring.name() << " was filled " << puts
-                                           << " times and got " << reader->got(ring) << " times";
+                                           << " times and got " << reader->countGets(ring) << " times";
       return false;
     }
   }

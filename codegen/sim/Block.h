@@ -35,7 +35,7 @@ public:
   /// Tiles that were taken from the counter.
   int64_t counter = 0;
   /// What the run is called in messages.
-  std::string schedule;
+  std::string interleaving;
   bool failed = false;
 
   /// The error of `op`, done by `who` (may be empty). The run ends.

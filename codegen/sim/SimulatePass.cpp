@@ -128,15 +128,15 @@ LogicalResult TileSimulate::simulate(tile::ProgramOp program) {
   Machine machine{multiprocessors, rules};
   std::optional<std::vector<std::vector<char>>> expected;
   const std::vector<std::vector<char>> before = inputs->storage;
-  for (const Schedule &schedule : makeSchedules(simulator->numAgents(), random, seed)) {
+  for (const Interleaving &interleaving : makeInterleavings(simulator->numAgents(), random, seed)) {
     for (auto [storage, old] : llvm::zip_equal(inputs->storage, before))
       std::copy(old.begin(), old.end(), storage.begin());
-    if (failed(simulator->run(inputs->values, schedule, machine)))
+    if (failed(simulator->run(inputs->values, interleaving, machine)))
       return failure();
     if (!expected)
       expected = inputs->storage;
     if (*expected != inputs->storage)
-      return program.emitError() << "results depend on the interleaving (" << schedule.toString() << ")";
+      return program.emitError() << "results depend on the interleaving (" << interleaving.toString() << ")";
   }
   if (!areNumbers(*inputs))
     return program.emitError("gives results that are no numbers");

@@ -80,8 +80,8 @@ namespace {
 /// Chooses what happens next, until all is done.
 class Scheduler {
 public:
-  Scheduler(Device &device, const Schedule &schedule, ArrayRef<std::unique_ptr<ThreadBlock>> blocks)
-      : device(device), schedule(schedule), blocks(blocks), dice(schedule.seed) {}
+  Scheduler(Device &device, const Interleaving &interleaving, ArrayRef<std::unique_ptr<ThreadBlock>> blocks)
+      : device(device), interleaving(interleaving), blocks(blocks), dice(interleaving.seed) {}
 
   /// Runs to the end, or to the first fault.
   LogicalResult run();
@@ -101,7 +101,7 @@ private:
   bool allDone() const;
 
   Device &device;
-  const Schedule &schedule;
+  const Interleaving &interleaving;
   ArrayRef<std::unique_ptr<ThreadBlock>> blocks;
   Dice dice;
 };
@@ -121,13 +121,13 @@ std::vector<Scheduler::Arrival> Scheduler::findArrivals(Timing upTo) const {
   };
   std::vector<Arrival> arrivals;
   for (const std::unique_ptr<ThreadBlock> &block : blocks) {
-    if (counts(schedule.copies))
+    if (counts(interleaving.copies))
       for (size_t copy = 0; copy < block->copies.size(); ++copy)
         arrivals.push_back({block.get(), copy});
     for (const std::unique_ptr<Agent> &agent : block->agents) {
-      if (counts(schedule.products) && agent->hasProducts())
+      if (counts(interleaving.products) && agent->hasProducts())
         arrivals.push_back({nullptr, 0, agent.get(), nullptr});
-      if (counts(schedule.stores) && agent->hasDrains())
+      if (counts(interleaving.stores) && agent->hasDrains())
         arrivals.push_back({nullptr, 0, nullptr, agent.get()});
     }
   }
@@ -151,8 +151,8 @@ bool Scheduler::moveAgent() {
     for (auto [number, agent] : llvm::enumerate(block->agents)) {
       if (agent->isDone())
         continue;
-      bool chosen = schedule.pace != Pace::Random && static_cast<int64_t>(number) == schedule.agent;
-      bool late = schedule.pace == Pace::Slowest ? chosen : schedule.pace == Pace::Fastest && !chosen;
+      bool chosen = interleaving.pace != Pace::Random && static_cast<int64_t>(number) == interleaving.agent;
+      bool late = interleaving.pace == Pace::Slowest ? chosen : interleaving.pace == Pace::Fastest && !chosen;
       (late ? last : order).push_back(agent.get());
     }
   for (std::vector<Agent *> *group : {&order, &last})
@@ -175,7 +175,7 @@ void Scheduler::reportDeadlock() {
       if (!agent->isDone())
         text += (text.empty() ? "" : ", ") + agent->name() + " waits for " + agent->getWait();
   InFlightDiagnostic diagnostic = device.fail(device.program, "");
-  diagnostic << "deadlock: " << text << " (" << device.schedule << ")";
+  diagnostic << "deadlock: " << text << " (" << device.interleaving << ")";
   for (const std::unique_ptr<Agent> &agent : blocks.front()->agents)
     if (!agent->isDone())
       diagnostic.attachNote(agent->getPlace()->getLoc()) << agent->name() << " waits here";
@@ -210,12 +210,12 @@ LogicalResult Scheduler::run() {
   return success();
 }
 
-LogicalResult Simulator::run(ArrayRef<attn::ReferenceValue> arguments, const Schedule &schedule,
+LogicalResult Simulator::run(ArrayRef<attn::ReferenceValue> arguments, const Interleaving &interleaving,
                              const Machine &machine) const {
   Device device(program, arguments);
   device.tiles = countTiles(arguments);
   device.rules = machine.rules;
-  device.schedule = schedule.toString();
+  device.interleaving = interleaving.toString();
   // A program without roles has a block for each tile; they share nothing, and go one after the other.
   tile::RoleOp first = roles.front().op;
   bool stays = static_cast<bool>(first);
@@ -225,9 +225,9 @@ LogicalResult Simulator::run(ArrayRef<attn::ReferenceValue> arguments, const Sch
     blocks.push_back(makeBlock(device, number));
     if (stays)
       continue;
-    if (failed(Scheduler(device, schedule, blocks).run()))
+    if (failed(Scheduler(device, interleaving, blocks).run()))
       return failure();
     blocks.clear();
   }
-  return blocks.empty() ? success() : Scheduler(device, schedule, blocks).run();
+  return blocks.empty() ? success() : Scheduler(device, interleaving, blocks).run();
 }

@@ -21,7 +21,7 @@
 #define ATTNC_CODEGEN_SIM_SIMULATOR_H
 
 #include "codegen/sim/Code.h"
-#include "codegen/sim/Schedule.h"
+#include "codegen/sim/Interleaving.h"
 
 namespace attnc::sim {
 
@@ -47,7 +47,7 @@ public:
 
   /// Runs all tiles of the grid on `arguments`, one for each of the program's but the last. The first fault is a
   /// diagnostic, and ends the run.
-  mlir::LogicalResult run(llvm::ArrayRef<attn::ReferenceValue> arguments, const Schedule &schedule,
+  mlir::LogicalResult run(llvm::ArrayRef<attn::ReferenceValue> arguments, const Interleaving &interleaving,
                           const Machine &machine = {}) const;
 
 private:

@@ -116,14 +116,14 @@ Status SimKernel::run(Span<const ArgValue> values) {
   int64_t agents = 0;
   for (const sim::Simulator &program : programs)
     agents = std::max(agents, program.numAgents());
-  for (const sim::Schedule &schedule : sim::makeSchedules(agents, randomRuns, makeSeed(image(), values))) {
+  for (const sim::Interleaving &interleaving : sim::makeInterleavings(agents, randomRuns, makeSeed(image(), values))) {
     for (const Tensor &output : outputs)
       output.poison();
     std::fill(workspace.begin(), workspace.end(), poison);
     for (auto [op, program, entry] : llvm::zip_equal(module->getOps<tile::ProgramOp>(), programs, image().entries))
       if (entry.countTiles(arguments->symbolSizes) != 0 &&
           (!entry.boxes || runtime::holds(*entry.boxes, image(), offsets, arguments->slots)) &&
-          failed(program.run(decodeArguments(image(), *arguments, op, entry, places, workspace), schedule)))
+          failed(program.run(decodeArguments(image(), *arguments, op, entry, places, workspace), interleaving)))
         return reported();
     for (size_t n = 0; n < outputs.size(); ++n) {
       Result<Tensor> dense = outputs[n].contiguous();
@@ -138,7 +138,7 @@ Status SimKernel::run(Span<const ArgValue> values) {
       }
       auto bytes = static_cast<size_t>(dense->numBytes());
       if (bytes && std::memcmp(expected[n].data(), dense->data(), bytes) != 0)
-        return image::Error{"results depend on the interleaving (" + schedule.toString() + ")"};
+        return image::Error{"results depend on the interleaving (" + interleaving.toString() + ")"};
     }
   }
   return {};

@@ -1,9 +1,9 @@
-//===- Schedule.h - When things happen in one run ---------------*- C++ -*-===//
+//===- Interleaving.h - When things happen in one run ---------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTNC_CODEGEN_SIM_SCHEDULE_H
-#define ATTNC_CODEGEN_SIM_SCHEDULE_H
+#ifndef ATTNC_CODEGEN_SIM_INTERLEAVING_H
+#define ATTNC_CODEGEN_SIM_INTERLEAVING_H
 
 #include <cstdint>
 #include <string>
@@ -26,7 +26,7 @@ enum class Pace : uint8_t {
 };
 
 /// How one run goes.
-struct Schedule {
+struct Interleaving {
   Timing copies = Timing::Random;
   Timing products = Timing::Random;
   Timing stores = Timing::Random;
@@ -40,7 +40,7 @@ struct Schedule {
 };
 
 /// The extremes for blocks of `agents` agents, then `random` runs in which anything goes.
-std::vector<Schedule> makeSchedules(int64_t agents, int64_t random, uint64_t seed);
+std::vector<Interleaving> makeInterleavings(int64_t agents, int64_t random, uint64_t seed);
 
 /// Random numbers that are the same everywhere (Steele, Lea and Flood, "Fast splittable pseudorandom number
 /// generators", 2014).
@@ -62,4 +62,4 @@ private:
 
 } // namespace attnc::sim
 
-#endif // ATTNC_CODEGEN_SIM_SCHEDULE_H
+#endif // ATTNC_CODEGEN_SIM_INTERLEAVING_H

@@ -1,12 +1,12 @@
-//===- Schedule.cpp - When things happen in one run -------------*- C++ -*-===//
+//===- Interleaving.cpp - When things happen in one run -------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
-#include "codegen/sim/Schedule.h"
+#include "codegen/sim/Interleaving.h"
 
 using namespace attnc::sim;
 
-std::string Schedule::toString() const {
+std::string Interleaving::toString() const {
   auto name = [](Timing timing) {
     return timing == Timing::Early ? "early" : timing == Timing::Late ? "late" : "at random";
   };
@@ -17,10 +17,10 @@ std::string Schedule::toString() const {
   return text + "seed " + std::to_string(seed);
 }
 
-std::vector<Schedule> attnc::sim::makeSchedules(int64_t agents, int64_t random, uint64_t seed) {
-  std::vector<Schedule> schedules;
+std::vector<Interleaving> attnc::sim::makeInterleavings(int64_t agents, int64_t random, uint64_t seed) {
+  std::vector<Interleaving> interleavings;
   auto add = [&](Timing copies, Timing products, Timing stores, Pace pace, int64_t agent) {
-    schedules.push_back({copies, products, stores, pace, agent, seed * 1000 + schedules.size()});
+    interleavings.push_back({copies, products, stores, pace, agent, seed * 1000 + interleavings.size()});
   };
   add(Timing::Early, Timing::Late, Timing::Late, Pace::Random, 0);
   add(Timing::Late, Timing::Early, Timing::Early, Pace::Random, 0);
@@ -30,5 +30,5 @@ std::vector<Schedule> attnc::sim::makeSchedules(int64_t agents, int64_t random, 
   }
   for (int64_t n = 0; n < random; ++n)
     add(Timing::Random, Timing::Random, Timing::Random, Pace::Random, 0);
-  return schedules;
+  return interleavings;
 }
