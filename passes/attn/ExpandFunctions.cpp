@@ -62,27 +62,27 @@ static Value buildIntegerPower(FunctionBuilder &f, Value base, Value exponent) {
 /// What `op` gives for its operands, which are f32 where they are floats; null where targets have it.
 static Value buildFunction(FunctionBuilder &f, Operation *op, ValueRange x) {
   return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case([&](math::SinOp) { return f.sine(x[0], 0); })
-      .Case([&](math::CosOp) { return f.sine(x[0], 1); })
-      .Case([&](math::TanOp) { return f.tangent(x[0]); })
-      .Case([&](math::AsinOp) { return f.arcSine(x[0]); })
-      .Case([&](math::AcosOp) { return f.arcCosine(x[0]); })
-      .Case([&](math::AtanOp) { return f.arcTangent(x[0]); })
-      .Case([&](math::Atan2Op) { return f.arcTangent(x[0], x[1]); })
-      .Case([&](math::SinhOp) { return f.hyperbolicSine(x[0]); })
-      .Case([&](math::CoshOp) { return f.hyperbolicCosine(x[0]); })
-      .Case([&](math::AsinhOp) { return f.areaSine(x[0]); })
-      .Case([&](math::AcoshOp) { return f.areaCosine(x[0]); })
-      .Case([&](math::AtanhOp) { return f.areaTangent(x[0]); })
-      .Case([&](math::ErfOp) { return f.errorFunction(x[0]); })
-      .Case([&](math::ErfcOp) { return f.complementaryErrorFunction(x[0]); })
-      .Case([&](math::ExpM1Op) { return f.exponentialLessOne(x[0]); })
-      .Case([&](math::Log1pOp) { return f.logarithmOfOnePlus(x[0]); })
-      .Case([&](math::Log10Op) { return f.decimalLogarithm(x[0]); })
-      .Case([&](math::CbrtOp) { return f.cubeRoot(x[0]); })
-      .Case([&](math::PowFOp) { return f.power(x[0], x[1]); })
-      .Case([&](math::FPowIOp) { return f.integerPower(x[0], x[1]); })
-      .Case([&](arith::RemFOp) { return f.remainder(x[0], x[1]); })
+      .Case([&](math::SinOp) { return f.sin(x[0], 0); })
+      .Case([&](math::CosOp) { return f.sin(x[0], 1); })
+      .Case([&](math::TanOp) { return f.tan(x[0]); })
+      .Case([&](math::AsinOp) { return f.asin(x[0]); })
+      .Case([&](math::AcosOp) { return f.acos(x[0]); })
+      .Case([&](math::AtanOp) { return f.atan(x[0]); })
+      .Case([&](math::Atan2Op) { return f.atan2(x[0], x[1]); })
+      .Case([&](math::SinhOp) { return f.sinh(x[0]); })
+      .Case([&](math::CoshOp) { return f.cosh(x[0]); })
+      .Case([&](math::AsinhOp) { return f.asinh(x[0]); })
+      .Case([&](math::AcoshOp) { return f.acosh(x[0]); })
+      .Case([&](math::AtanhOp) { return f.atanh(x[0]); })
+      .Case([&](math::ErfOp) { return f.erf(x[0]); })
+      .Case([&](math::ErfcOp) { return f.erfc(x[0]); })
+      .Case([&](math::ExpM1Op) { return f.expm1(x[0]); })
+      .Case([&](math::Log1pOp) { return f.log1p(x[0]); })
+      .Case([&](math::Log10Op) { return f.log10(x[0]); })
+      .Case([&](math::CbrtOp) { return f.cbrt(x[0]); })
+      .Case([&](math::PowFOp) { return f.pow(x[0], x[1]); })
+      .Case([&](math::FPowIOp) { return f.ipow(x[0], x[1]); })
+      .Case([&](arith::RemFOp) { return f.fmod(x[0], x[1]); })
       .Default([](Operation *) { return Value(); });
 }
 
@@ -128,7 +128,7 @@ static void expand(Operation *op) {
   // Logarithms of f32 that targets have do not take numbers below the normal ones.
   if (isa<math::LogOp, math::Log2Op>(op)) {
     if (type.isF32() && !isNormal(op->getOperand(0))) {
-      Value made = f.scaledLogarithm(op);
+      Value made = f.scaledLog(op);
       op->replaceAllUsesWith(ValueRange(made));
       op->erase();
     }

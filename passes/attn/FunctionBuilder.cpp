@@ -116,14 +116,14 @@ Value FunctionBuilder::log2Wide(Value x) {
   return fma(t, polynomial(square, coefficients), e);
 }
 
-Value FunctionBuilder::exponentialLessOne(Value x) {
+Value FunctionBuilder::expm1(Value x) {
   Value x64 = wide(x);
   Value far = narrow(sub(expWide(x), number(1, f64())));
   Value near = narrow(mul(x64, polynomial(x64, {1, 0.5, 1.0 / 6})));
   return selectIf(Predicate::OLT, magnitude(x), 0x1p-10, near, far);
 }
 
-Value FunctionBuilder::logarithmOfOnePlus(Value x) {
+Value FunctionBuilder::log1p(Value x) {
   Value x64 = wide(x);
   Value far = narrow(mul(log2Wide(add(x64, number(1, f64()))), number(ln2, f64())));
   Value near = narrow(mul(x64, polynomial(x64, {1, -0.5, 1.0 / 3, -0.25})));
@@ -133,14 +133,14 @@ Value FunctionBuilder::logarithmOfOnePlus(Value x) {
   return nanWhere(compare(Predicate::ULT, x, like(-1, x)), result);
 }
 
-Value FunctionBuilder::decimalLogarithm(Value x) {
+Value FunctionBuilder::log10(Value x) {
   Value result = narrow(mul(log2Wide(wide(x)), number(std::log10(2.0), f64())));
   result = selectIf(Predicate::OEQ, x, 0, neg(infinity(f32())), result);
   result = selectIf(Predicate::OEQ, x, std::numeric_limits<double>::infinity(), x, result);
   return nanWhere(compare(Predicate::ULT, x, like(0, x)), result);
 }
 
-Value FunctionBuilder::scaledLogarithm(Operation *logarithm) {
+Value FunctionBuilder::scaledLog(Operation *logarithm) {
   constexpr double places = 24;
   Value x = logarithm->getOperand(0);
   Value isSmall = compare(Predicate::OLT, x, like(0x1p-126, x));
@@ -152,7 +152,7 @@ Value FunctionBuilder::scaledLogarithm(Operation *logarithm) {
   return select(isSmall, sub(result, like(less, x)), result);
 }
 
-Value FunctionBuilder::cubeRoot(Value x) {
+Value FunctionBuilder::cbrt(Value x) {
   Value a = magnitude(x);
   Value result = withSign(narrow(exp2Wide(mul(log2Wide(wide(a)), number(1.0 / 3, f64())))), x);
   // 0, infinity and NaN are their own roots.
@@ -171,7 +171,7 @@ Value FunctionBuilder::isOddWhole(Value y) {
 }
 
 /// As C's pow: x^0 and 1^y are 1 even for NaN.
-Value FunctionBuilder::power(Value x, Value y) {
+Value FunctionBuilder::pow(Value x, Value y) {
   Value a = magnitude(x), zero = like(0, x), one = like(1, x);
   Value log = log2Wide(wide(a));
   log = select(compare(Predicate::OEQ, a, zero), neg(infinity(f64())), log);
@@ -195,7 +195,7 @@ Value FunctionBuilder::power(Value x, Value y) {
   return select(isOne, one, result);
 }
 
-Value FunctionBuilder::integerPower(Value x, Value n) {
+Value FunctionBuilder::ipow(Value x, Value n) {
   Value y = arith::SIToFPOp::create(builder, loc, f64(), n);
   Value a = magnitude(x), zero = like(0, x), one = like(1, x);
   Value log = log2Wide(wide(a));
@@ -220,7 +220,7 @@ Value FunctionBuilder::integerPower(Value x, Value n) {
 
 /// Quotients are taken 50 bits at a time, from the highest; each remainder is exact in f64, and each quotient off by
 /// one at most.
-Value FunctionBuilder::remainder(Value x, Value y) {
+Value FunctionBuilder::fmod(Value x, Value y) {
   Value rest = wide(magnitude(x)), divisor = wide(magnitude(y)), zero = number(0, f64());
   constexpr int bitsAtOnce = 50, steps = 6; // f32 quotients are below 2^277
   Value reciprocal = div(number(1, f64()), divisor);
@@ -242,19 +242,19 @@ Value FunctionBuilder::remainder(Value x, Value y) {
 // Hyperbolic and error functions
 //===----------------------------------------------------------------------===//
 
-Value FunctionBuilder::hyperbolicSine(Value x) {
+Value FunctionBuilder::sinh(Value x) {
   Value power = expWide(x), x64 = wide(x);
   Value far = mul(sub(power, div(number(1, f64()), power)), number(0.5, f64()));
   Value near = mul(x64, polynomial(mul(x64, x64), {1, 1.0 / 6, 1.0 / 120}));
   return selectIf(Predicate::OLT, magnitude(x), 0x1p-6, narrow(near), narrow(far));
 }
 
-Value FunctionBuilder::hyperbolicCosine(Value x) {
+Value FunctionBuilder::cosh(Value x) {
   Value power = expWide(x);
   return narrow(mul(add(power, div(number(1, f64()), power)), number(0.5, f64())));
 }
 
-Value FunctionBuilder::areaSine(Value x) {
+Value FunctionBuilder::asinh(Value x) {
   Value a = wide(magnitude(x)), square = mul(a, a);
   Value far = mul(log2Wide(add(a, root(add(square, number(1, f64()))))), number(ln2, f64()));
   Value near = mul(a, polynomial(square, {1, -1.0 / 6, 3.0 / 40, -15.0 / 336}));
@@ -263,7 +263,7 @@ Value FunctionBuilder::areaSine(Value x) {
   return select(compare(Predicate::OLT, magnitude(x), infinity(f32())), result, x);
 }
 
-Value FunctionBuilder::areaCosine(Value x) {
+Value FunctionBuilder::acosh(Value x) {
   Value x64 = wide(x);
   Value inner = root(sub(mul(x64, x64), number(1, f64())));
   Value result = narrow(mul(log2Wide(add(x64, inner)), number(ln2, f64())));
@@ -271,7 +271,7 @@ Value FunctionBuilder::areaCosine(Value x) {
   return nanWhere(compare(Predicate::ULT, x, like(1, x)), result);
 }
 
-Value FunctionBuilder::areaTangent(Value x) {
+Value FunctionBuilder::atanh(Value x) {
   Value a = wide(magnitude(x)), one = number(1, f64());
   Value far = mul(log2Wide(div(add(one, a), sub(one, a))), number(ln2 / 2, f64()));
   Value near = mul(a, polynomial(mul(a, a), {1, 1.0 / 3, 0.2, 1.0 / 7}));
@@ -292,7 +292,7 @@ Value FunctionBuilder::erfcOfPositive(Value a) {
   return mul(t, exp2Wide(mul(exponent, number(log2e, f64()))));
 }
 
-Value FunctionBuilder::errorFunction(Value x) {
+Value FunctionBuilder::erf(Value x) {
   Value a = wide(magnitude(x));
   SmallVector<double> coefficients;
   double factor = 2 / std::sqrt(pi);
@@ -303,7 +303,7 @@ Value FunctionBuilder::errorFunction(Value x) {
   return withSign(narrow(selectIf(Predicate::OLT, a, 1, near, far)), x);
 }
 
-Value FunctionBuilder::complementaryErrorFunction(Value x) {
+Value FunctionBuilder::erfc(Value x) {
   Value ofPositive = erfcOfPositive(wide(magnitude(x)));
   Value ofNegative = sub(number(2, f64()), ofPositive);
   return narrow(selectIf(Predicate::OLT, x, 0, ofNegative, ofPositive));
@@ -323,20 +323,20 @@ std::pair<Value, Value> FunctionBuilder::reduceAngle(Value x) {
 }
 
 /// For |r| <= pi / 4.
-Value FunctionBuilder::sineNearZero(Value r) {
+Value FunctionBuilder::sinNearZero(Value r) {
   Value square = mul(r, r);
   Value sum = polynomial(square, {-1.6666654611e-1, 8.3321608736e-3, -1.9515295891e-4});
   return fma(mul(sum, square), r, r);
 }
 
-Value FunctionBuilder::cosineNearZero(Value r) {
+Value FunctionBuilder::cosNearZero(Value r) {
   Value square = mul(r, r);
   Value sum = polynomial(square, {4.166664568298827e-2, -1.388731625493765e-3, 2.443315711809948e-5});
   Value less = fma(square, like(-0.5, r), like(1, r));
   return fma(mul(square, square), sum, less);
 }
 
-Value FunctionBuilder::sine(Value x, int quarter) {
+Value FunctionBuilder::sin(Value x, int quarter) {
   auto [rest, number] = reduceAngle(x);
   auto word = [&](int32_t value) -> Value {
     return arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(value));
@@ -346,45 +346,45 @@ Value FunctionBuilder::sine(Value x, int quarter) {
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
                                  arith::AndIOp::create(builder, loc, place, word(bit)), word(0));
   };
-  Value size = select(has(1), cosineNearZero(rest), sineNearZero(rest));
+  Value size = select(has(1), cosNearZero(rest), sinNearZero(rest));
   return select(has(2), neg(size), size);
 }
 
-Value FunctionBuilder::tangent(Value x) {
+Value FunctionBuilder::tan(Value x) {
   auto [rest, number] = reduceAngle(x);
   auto word = [&](int32_t value) -> Value {
     return arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(value));
   };
   Value isOdd = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
                                       arith::AndIOp::create(builder, loc, number, word(1)), word(0));
-  Value sine = sineNearZero(rest), cosine = cosineNearZero(rest);
+  Value sine = sinNearZero(rest), cosine = cosNearZero(rest);
   return div(select(isOdd, neg(cosine), sine), select(isOdd, sine, cosine));
 }
 
 /// asin s for s up to 1/2.
-Value FunctionBuilder::arcSineOfHalf(Value s, Value square) {
+Value FunctionBuilder::asinOfHalf(Value s, Value square) {
   Value sum = polynomial(square, {1.6666752422e-1, 7.4953002686e-2, 4.5470025998e-2, 2.4181311049e-2, 4.2163199048e-2});
   return fma(mul(sum, square), s, s);
 }
 
-Value FunctionBuilder::arcSine(Value x) {
+Value FunctionBuilder::asin(Value x) {
   Value a = magnitude(x);
   Value half = mul(sub(like(1, x), a), like(0.5, x));
-  Value far = fma(arcSineOfHalf(root(half), half), like(-2, x), like(pi / 2, x));
-  Value near = arcSineOfHalf(a, mul(a, a));
+  Value far = fma(asinOfHalf(root(half), half), like(-2, x), like(pi / 2, x));
+  Value near = asinOfHalf(a, mul(a, a));
   return withSign(selectIf(Predicate::OLE, a, 0.5, near, far), x);
 }
 
-Value FunctionBuilder::arcCosine(Value x) {
+Value FunctionBuilder::acos(Value x) {
   Value a = magnitude(x);
   Value half = mul(sub(like(1, x), a), like(0.5, x));
-  Value outside = mul(arcSineOfHalf(root(half), half), like(2, x));
+  Value outside = mul(asinOfHalf(root(half), half), like(2, x));
   Value far = selectIf(Predicate::OLT, x, 0, sub(like(pi, x), outside), outside);
-  Value near = sub(like(pi / 2, x), arcSineOfHalf(x, mul(x, x)));
+  Value near = sub(like(pi / 2, x), asinOfHalf(x, mul(x, x)));
   return selectIf(Predicate::OLE, a, 0.5, near, far);
 }
 
-Value FunctionBuilder::arcTangent(Value x) {
+Value FunctionBuilder::atan(Value x) {
   Value a = magnitude(x), one = like(1, x);
   Value isFar = compare(Predicate::OGT, a, like(2.414213562373095, x));
   Value isMiddle = compare(Predicate::OGT, a, like(0.4142135623730950, x));
@@ -396,13 +396,13 @@ Value FunctionBuilder::arcTangent(Value x) {
   return withSign(add(base, fma(mul(sum, square), t, t)), x);
 }
 
-Value FunctionBuilder::arcTangent(Value y, Value x) {
+Value FunctionBuilder::atan2(Value y, Value x) {
   Value ay = magnitude(y), ax = magnitude(x), zero = like(0, x);
   Value isSteep = compare(Predicate::OGT, ay, ax);
   Value low = select(isSteep, ax, ay), high = select(isSteep, ay, ax);
   Value ratio = select(compare(Predicate::OEQ, low, high), like(1, x), div(low, high));
   ratio = select(compare(Predicate::OEQ, high, zero), zero, ratio);
-  Value angle = arcTangent(ratio);
+  Value angle = atan(ratio);
   angle = select(isSteep, sub(like(pi / 2, x), angle), angle);
   Value bits = arith::BitcastOp::create(builder, loc, builder.getI32Type(), x);
   Value none = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));

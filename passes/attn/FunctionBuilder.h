@@ -17,31 +17,30 @@ public:
   FunctionBuilder(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc) {}
 
   /// sin (quarter 0) or cos (quarter 1) of x; of 0 where |x| is 2^48 or more.
-  mlir::Value sine(mlir::Value x, int quarter);
-  mlir::Value tangent(mlir::Value x);
-  mlir::Value arcSine(mlir::Value x);
-  mlir::Value arcCosine(mlir::Value x);
-  mlir::Value arcTangent(mlir::Value x);
-  /// atan2.
-  mlir::Value arcTangent(mlir::Value y, mlir::Value x);
-  mlir::Value hyperbolicSine(mlir::Value x);
-  mlir::Value hyperbolicCosine(mlir::Value x);
-  mlir::Value areaSine(mlir::Value x);
-  mlir::Value areaCosine(mlir::Value x);
-  mlir::Value areaTangent(mlir::Value x);
-  mlir::Value errorFunction(mlir::Value x);
-  mlir::Value complementaryErrorFunction(mlir::Value x);
-  mlir::Value exponentialLessOne(mlir::Value x);
-  mlir::Value logarithmOfOnePlus(mlir::Value x);
-  mlir::Value decimalLogarithm(mlir::Value x);
-  mlir::Value cubeRoot(mlir::Value x);
-  mlir::Value power(mlir::Value x, mlir::Value y);
+  mlir::Value sin(mlir::Value x, int quarter);
+  mlir::Value tan(mlir::Value x);
+  mlir::Value asin(mlir::Value x);
+  mlir::Value acos(mlir::Value x);
+  mlir::Value atan(mlir::Value x);
+  mlir::Value atan2(mlir::Value y, mlir::Value x);
+  mlir::Value sinh(mlir::Value x);
+  mlir::Value cosh(mlir::Value x);
+  mlir::Value asinh(mlir::Value x);
+  mlir::Value acosh(mlir::Value x);
+  mlir::Value atanh(mlir::Value x);
+  mlir::Value erf(mlir::Value x);
+  mlir::Value erfc(mlir::Value x);
+  mlir::Value expm1(mlir::Value x);
+  mlir::Value log1p(mlir::Value x);
+  mlir::Value log10(mlir::Value x);
+  mlir::Value cbrt(mlir::Value x);
+  mlir::Value pow(mlir::Value x, mlir::Value y);
   /// x^n for an integer of up to 32 bits.
-  mlir::Value integerPower(mlir::Value x, mlir::Value n);
+  mlir::Value ipow(mlir::Value x, mlir::Value n);
   /// x - y trunc(x / y), exactly.
-  mlir::Value remainder(mlir::Value x, mlir::Value y);
+  mlir::Value fmod(mlir::Value x, mlir::Value y);
   /// `logarithm`, which is of f32, with an operand that is scaled up where it is below the normal numbers.
-  mlir::Value scaledLogarithm(mlir::Operation *logarithm);
+  mlir::Value scaledLog(mlir::Operation *logarithm);
 
   mlir::Value number(double value, mlir::Type type);
   mlir::Value infinity(mlir::Type type);
@@ -81,9 +80,9 @@ private:
   mlir::Value log2Wide(mlir::Value x);
   mlir::Value isOddWhole(mlir::Value y);
   std::pair<mlir::Value, mlir::Value> reduceAngle(mlir::Value x);
-  mlir::Value sineNearZero(mlir::Value r);
-  mlir::Value cosineNearZero(mlir::Value r);
-  mlir::Value arcSineOfHalf(mlir::Value s, mlir::Value square);
+  mlir::Value sinNearZero(mlir::Value r);
+  mlir::Value cosNearZero(mlir::Value r);
+  mlir::Value asinOfHalf(mlir::Value s, mlir::Value square);
   mlir::Value erfcOfPositive(mlir::Value a);
   mlir::Value nanWhere(mlir::Value condition, mlir::Value otherwise);
 };
