@@ -87,9 +87,9 @@ static LogicalResult checkOneProgramByWarps(BackwardOp op, ScheduleAttr schedule
   const int64_t panel = schedule.getPanel(), consumers = pipeline.getConsumers(), rows = schedule.getRows();
   bool sharesRows = consumers > 1 && (rows == panel || 2 * rows == panel),
        hasOwnRows = panel == warpgroupRows && rows == panel * consumers;
-  if (schedule.getColumns() != columnsOfAll || consumers > 2 || !mayHavePanel(pipeline, panel) ||
+  if (schedule.getColumns() != oneProgramColumns || consumers > 2 || !mayHavePanel(pipeline, panel) ||
       (!sharesRows && !hasOwnRows))
-    return op.emitError() << "expected steps of " << columnsOfAll
+    return op.emitError() << "expected steps of " << oneProgramColumns
                           << " queries for program dqdkdv by #attn.warps, one or "
                           << "two consumers, and tiles of a panel of " << warpgroupRows
                           << " rows for each of them, or of "
@@ -107,8 +107,8 @@ static LogicalResult checkOneProgram(BackwardOp op, ScheduleAttr schedule, Gradi
     return checkOneProgramByWarps(op, schedule, tiles);
   if (!tiles.suitsOneProgram(Staging::Tma))
     return op.emitError()
-           << "expected programs dq and dkdv: dqdkdv is for padded sequences with head dims of " << minDimOfAll
-           << " or " << maxDimOfAll << ", values of at most " << maxDimOfAll
+           << "expected programs dq and dkdv: dqdkdv is for padded sequences with head dims of " << oneProgramMinDim
+           << " or " << oneProgramMaxDim << ", values of at most " << oneProgramMaxDim
            << ", without gradients that rows of queries sum for captured tensors, without a score or f16 "
            << "where data decides about tiles, and not for " << deterministicAttrName;
   bool mayHaveLogitsAhead = pipeline.getReducerRegisters() > 0 && pipeline.getOverlap() == Overlap::LogitsAhead;
@@ -117,8 +117,9 @@ static LogicalResult checkOneProgram(BackwardOp op, ScheduleAttr schedule, Gradi
        !llvm::is_contained({Overlap::InStep, Overlap::ScoresAhead, Overlap::QueriesFirst}, pipeline.getOverlap())))
     return op.emitError("expected #attn.roles, query_stages of 1 or more and overlap = in_step, scores_ahead, "
                         "queries_first or, with reducer_registers, logits_ahead for program dqdkdv");
-  if (schedule.getColumns() != columnsOfAll || pipeline.getConsumers() > 2)
-    return op.emitError() << "expected steps of " << columnsOfAll << " queries and one or two consumers for program "
+  if (schedule.getColumns() != oneProgramColumns || pipeline.getConsumers() > 2)
+    return op.emitError() << "expected steps of " << oneProgramColumns
+                          << " queries and one or two consumers for program "
                           << "dqdkdv, got " << schedule.getColumns() << " and " << pipeline.getConsumers();
   return success();
 }
@@ -134,10 +135,10 @@ static LogicalResult checkRoles(BackwardOp op, ScheduleAttr schedule, GpuTargetA
   if (pipeline.getOverlap() != Overlap::InStep && !op.getBlocks().empty() && !pipeline.getBlockMask())
     return op.emitError("expected overlap = in_step where data decides about steps and no block_mask lists them");
   if (pipeline.getOverlap() == Overlap::QueriesFirst && schedule.getProgram() != Program::Dqdkdv)
-    return op.emitError() << "expected overlap = queries_first for program dqdkdv alone, got it for "
+    return op.emitError() << "expected overlap = queries_first only for program dqdkdv, got it for "
                           << stringifyProgram(schedule.getProgram());
   if (pipeline.getReducerRegisters() > 0 && schedule.getProgram() != Program::Dqdkdv)
-    return op.emitError() << "expected reducer_registers for program dqdkdv alone, got them for "
+    return op.emitError() << "expected reducer_registers only for program dqdkdv, got them for "
                           << stringifyProgram(schedule.getProgram());
   if (pipeline.getOwnKeys() || pipeline.getRescaling() != Rescaling::EachStep)
     return op.emitError("expected rescaling = each_step, and no own_keys for gradients");
@@ -150,19 +151,22 @@ LogicalResult attnc::gpu::checkBackwardSchedule(BackwardOp op, ScheduleAttr sche
   if (!pipeline)
     return op.emitError("expected a pipeline for gradients on a GPU");
   bool hasRoles = pipeline.getStaging() == Staging::Tma;
-  bool isOfWarpsAndAll = !hasRoles && schedule.getProgram() == Program::Dqdkdv;
-  if (schedule.getHeads() != 1 || (!hasRoles && !isOfWarpsAndAll && pipeline.getSectionBytes() != 0))
-    return op.emitError("expected one head a tile and, without roles, section_bytes for dqdkdv alone of gradients");
+  bool isOneProgramByWarps = !hasRoles && schedule.getProgram() == Program::Dqdkdv;
+  if (schedule.getHeads() != 1)
+    return op.emitError() << "expected heads = 1 for gradients, got " << schedule.getHeads();
+  if (!hasRoles && !isOneProgramByWarps && pipeline.getSectionBytes() != 0)
+    return op.emitError() << "expected section_bytes in #attn.warps only for program dqdkdv, got it for "
+                          << stringifyProgram(schedule.getProgram());
   if (pipeline.getBlockMask() && (schedule.getProgram() != Program::Dqdkdv || !tiles.mayListSteps()))
-    return op.emitError("expected block_mask for program dqdkdv alone, where data decides about the steps of padded "
+    return op.emitError("expected block_mask only for program dqdkdv, where data decides about the steps of padded "
                         "sequences, and heads that share keys have the same");
-  if (!isOfWarpsAndAll && (!mayHavePanel(pipeline, schedule.getPanel()) ||
-                           schedule.getRows() != schedule.getPanel() * pipeline.getConsumers() ||
-                           (!hasRoles && pipeline.getConsumers() != 1)))
+  if (!isOneProgramByWarps && (!mayHavePanel(pipeline, schedule.getPanel()) ||
+                               schedule.getRows() != schedule.getPanel() * pipeline.getConsumers() ||
+                               (!hasRoles && pipeline.getConsumers() != 1)))
     return op.emitError() << "expected tiles of consumers * panel rows for gradients, one consumer without roles, and "
                           << "panels of " << warpgroupRows << ", or " << wideRows << " with #attn.warps, got "
                           << schedule.getRows() << ", " << pipeline.getConsumers() << " and " << schedule.getPanel();
-  if (!isOfWarpsAndAll && schedule.getPanel() != warpgroupRows && !isOfProducts(schedule.getProgram()))
+  if (!isOneProgramByWarps && schedule.getPanel() != warpgroupRows && !isOfProducts(schedule.getProgram()))
     return op.emitError() << "expected panels of " << warpgroupRows << " rows for program "
                           << stringifyProgram(schedule.getProgram()) << ", got " << schedule.getPanel();
   if (schedule.getColumns() % 16 != 0 || schedule.getColumns() > 128)
@@ -177,8 +181,8 @@ LogicalResult attnc::gpu::checkBackwardSchedule(BackwardOp op, ScheduleAttr sche
         "expected capture_stages without block_mask, and where scores read tiles of 16 bits by query and key");
   if (schedule.stagesCaptures() && failed(checkBackwardSchedule(op, schedule.getWithoutBoxes(), target)))
     return failure();
-  if (!hasRoles && pipeline.getRowsInRegisters() && !isOfWarpsAndAll)
-    return op.emitError() << "expected rows_in_registers for program dqdkdv alone, got it for "
+  if (!hasRoles && pipeline.getRowsInRegisters() && !isOneProgramByWarps)
+    return op.emitError() << "expected rows_in_registers only for program dqdkdv, got it for "
                           << stringifyProgram(schedule.getProgram());
   if (pipeline.getWeightsAhead())
     return op.emitError("expected no weights_ahead for gradients");

@@ -117,7 +117,7 @@ static LogicalResult checkSchedule(KernelOpInterface kernel, ScheduleAttr schedu
   if (schedule.getKeyTile() % 16 != 0 || schedule.getKeyTile() > 256)
     return kernel.emitError() << "expected key_tile to be a multiple of 16 up to 256, got " << schedule.getKeyTile();
   if (pipeline.getQueryStages() == 0)
-    return kernel.emitError("expected query_stages of 1 or more but for gradients");
+    return kernel.emitError("expected query_stages of 1 or more, got 0, which only gradients may have");
   if (pipeline.getEarly() && !target.getEarlyStart())
     return kernel.emitError() << "expected no early = true: on " << target.getArch()
                               << " a kernel starts when the one before it has ended";

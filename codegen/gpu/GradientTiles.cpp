@@ -232,10 +232,10 @@ bool GradientTiles::mayListSteps() {
 
 bool GradientTiles::suitsOneProgram(Staging staging) {
   if (staging == Staging::Tma)
-    return mayAddUpQueries(op, mayListSteps()) && (keyDim() == minDimOfAll || keyDim() == maxDimOfAll) &&
-           valueDim() <= maxDimOfAll;
+    return mayAddUpQueries(op, mayListSteps()) && (keyDim() == oneProgramMinDim || keyDim() == oneProgramMaxDim) &&
+           valueDim() <= oneProgramMaxDim;
   auto isDealt = [](int64_t dim) {
-    return llvm::isPowerOf2_64(dim) && dim >= minDimOfAll && dim <= maxDimOfAllByWarps;
+    return llvm::isPowerOf2_64(dim) && dim >= oneProgramMinDim && dim <= oneProgramMaxDimByWarps;
   };
   bool hasNarrowTiles = cast<RankedTensorType>(op.getQuery().getType()).getElementTypeBitWidth() == 16;
   // Sums of a key's row would be those of some columns.
@@ -250,7 +250,7 @@ bool GradientTiles::fitsOneProgram() {
   if (entries.empty())
     return false;
   // Where each step is looked at, the sums pass through branches, which takes registers of its own.
-  if (!mayOverlap(program) && keyDim() == maxDimOfAll)
+  if (!mayOverlap(program) && keyDim() == oneProgramMaxDim)
     return false;
   EntryAttr least = entries.back();
   TileStep step = least.listSteps().back();

@@ -15,10 +15,10 @@ namespace attnc::gpu {
 
 /// Head dims of which one program computes all three gradients: with larger ones shared memory binds it, and of others
 /// the warpgroups' columns are no whole panels. Columns of a step: consumers share them.
-inline constexpr int64_t minDimOfAll = 64, maxDimOfAll = 128, columnsOfAll = 64;
+inline constexpr int64_t oneProgramMinDim = 64, oneProgramMaxDim = 128, oneProgramColumns = 64;
 
 /// The largest of which one program by warps does, of powers of two: warps have a power of two of a panel's pieces.
-inline constexpr int64_t maxDimOfAllByWarps = 256;
+inline constexpr int64_t oneProgramMaxDimByWarps = 256;
 
 /// Tiles and sums of the programs of one backward.
 class GradientTiles {

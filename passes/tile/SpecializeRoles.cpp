@@ -44,7 +44,7 @@ private:
   void cloneReduced(Operation &op, IRMapping &mapping);
   bool isOfRole(LoadOp load) const;
   bool isReleasedLast(LoadOp load) const;
-  void cloneScalars(Block &from, IRMapping &mapping);
+  void cloneForRole(Block &from, IRMapping &mapping);
   void cloneLoop(scf::ForOp loop, IRMapping &mapping);
   bool isOfOthers(scf::IfOp branch) const;
   void cloneBranch(scf::IfOp branch, IRMapping &mapping);
@@ -97,7 +97,7 @@ PersistentOp RoleSplitter::createRole(RoleKind kind, int64_t warpgroups, int64_t
 }
 
 /// Whether an operation computes what only consumers need.
-static bool isConsumers(Operation *op) {
+static bool isOnlyForConsumers(Operation *op) {
   auto isVector = llvm::IsaPred<VectorType>;
   return isa<StoreOp, TakeOp, LiveRowsOp, ReturnOp>(op) || llvm::any_of(op->getResultTypes(), isVector) ||
          llvm::any_of(op->getOperandTypes(), isVector);
@@ -158,8 +158,9 @@ void RoleSplitter::cloneReduced(Operation &op, IRMapping &mapping) {
     mapping.erase(constant);
 }
 
-/// Clones what decides about what is the role's, and that: loads as fillings of rings, or products of what is shared.
-void RoleSplitter::cloneScalars(Block &from, IRMapping &mapping) {
+/// Clones what the role does, with the control flow and the scalars that decide about it: loads as puts into rings, or
+/// the reducer's products.
+void RoleSplitter::cloneForRole(Block &from, IRMapping &mapping) {
   for (Operation &op : from) {
     if (op.hasTrait<OpTrait::IsTerminator>())
       continue;
@@ -183,7 +184,7 @@ void RoleSplitter::cloneScalars(Block &from, IRMapping &mapping) {
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
       if (!isOfOthers(branch))
         cloneBranch(branch, mapping);
-    } else if (!isConsumers(&op)) {
+    } else if (!isOnlyForConsumers(&op)) {
       builder.clone(op, mapping);
     }
   }
@@ -205,7 +206,7 @@ void RoleSplitter::cloneLoop(scf::ForOp loop, IRMapping &mapping) {
   mapping.map(loop.getInductionVar(), copy.getInductionVar());
   for (auto [place, number] : llvm::enumerate(scalars))
     mapping.map(loop.getRegionIterArg(number), copy.getRegionIterArg(place));
-  cloneScalars(*loop.getBody(), mapping);
+  cloneForRole(*loop.getBody(), mapping);
   SmallVector<Value> yields;
   for (auto [place, number] : llvm::enumerate(scalars)) {
     yields.push_back(mapping.lookupOrDefault(loop.getYieldedValues()[number]));
@@ -230,7 +231,7 @@ void RoleSplitter::cloneBranch(scf::IfOp branch, IRMapping &mapping) {
       builder.setInsertionPoint(to.front().getTerminator());
     else
       builder.setInsertionPointToEnd(&to.front());
-    cloneScalars(from.front(), mapping);
+    cloneForRole(from.front(), mapping);
     SmallVector<Value> yields;
     for (unsigned number : scalars)
       yields.push_back(mapping.lookupOrDefault(from.front().getTerminator()->getOperand(number)));
@@ -282,7 +283,7 @@ void RoleSplitter::fillProducer(PersistentOp each, Block &from) {
   builder.setInsertionPointToEnd(&tile);
   IRMapping mapping;
   mapping.map(program.getTile(), each.getTile());
-  cloneScalars(from, mapping);
+  cloneForRole(from, mapping);
   for (auto load : from.getOps<LoadOp>())
     if (rings.contains(load) && isOfRole(load) && isReleasedLast(load))
       for (auto put : llvm::make_early_inc_range(tile.getOps<PutOp>()))
@@ -307,7 +308,7 @@ void RoleSplitter::fillReducer(PersistentOp each, Block &from) {
   IRMapping mapping;
   mapping.map(program.getTile(), each.getTile());
   reduces = true;
-  cloneScalars(from, mapping);
+  cloneForRole(from, mapping);
   reduces = false;
   for (Operation *op : reduced)
     op->dropAllUses();
