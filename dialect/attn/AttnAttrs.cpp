@@ -83,9 +83,7 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 int64_t ScheduleAttr::countPartsOfRows() const {
   PipelineAttr pipeline = getPipeline();
-  if (!pipeline || pipeline.getStaging() != Staging::CpAsync)
-    return 1;
-  return std::max<int64_t>(pipeline.getConsumers() * getPanel() / getRows(), 1);
+  return pipeline ? pipeline.countPartsOfRows(getPanel(), getRows()) : 1;
 }
 
 ScheduleAttr ScheduleAttr::getCombining() const {

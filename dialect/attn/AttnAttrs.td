@@ -306,8 +306,7 @@ def Attn_ScheduleAttr : AttrDef<Attn_Dialect, "Schedule"> {
     /// Rows of one tile, and columns of one step.
     int64_t getRows() const { return tilesKeys() ? getKeyTile() : getQueryTile(); }
     int64_t getColumns() const { return tilesKeys() ? getQueryTile() : getKeyTile(); }
-    /// Warps that have some of the columns each of the same rows: more than one where all warps together would have more
-    /// rows than a tile. One with `#attn.roles`, and without a pipeline.
+    /// How many warps have some of the columns each of the same rows (`PipelineAttr`). One without a pipeline.
     int64_t countPartsOfRows() const;
     /// Whether tiles are of keys, or of sinks, and steps of queries.
     bool tilesKeys() const { return attn::tilesKeys(getProgram()); }

@@ -9,6 +9,10 @@ using namespace attnc::attn;
 
 #include "dialect/attn/PipelineInterface.cpp.inc"
 
+int64_t PipelineAttr::countPartsOfRows(int64_t panel, int64_t rows) const {
+  return getStaging() == Staging::CpAsync ? std::max<int64_t>(getConsumers() * panel / rows, 1) : 1;
+}
+
 PipelineAttr PipelineAttr::withSplitFloats() const {
   PipelineFields fields(*this);
   fields.splitFloats = true;

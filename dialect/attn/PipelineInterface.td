@@ -75,6 +75,9 @@ def Attn_PipelineAttr : AttrInterface<"PipelineAttr"> {
     /// The same with so many buffers of captured tiles, and without any.
     PipelineAttr withCaptureStages(int64_t stages) const;
     PipelineAttr withoutCaptureStages() const;
+    /// How many warps have some of the columns each of the same rows, where a tile has `rows` and four warps take `panel`
+    /// of them: more than one where all warps together would have more rows than the tile. One with `#attn.roles`.
+    int64_t countPartsOfRows(int64_t panel, int64_t rows) const;
   }];
 }
 

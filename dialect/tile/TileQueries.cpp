@@ -45,10 +45,9 @@ bool attnc::tile::sharesTiles(ProgramOp program) {
 
 int64_t attnc::tile::countPartsOfRows(ProgramOp program) {
   attn::PipelineAttr pipeline = program.getPipelineAttr();
-  if (!pipeline || hasRoles(program))
+  if (!pipeline)
     return 1;
-  int64_t ofAll = pipeline.getConsumers() * static_cast<int64_t>(program.getPanel());
-  return std::max<int64_t>(ofAll / static_cast<int64_t>(program.getRows()), 1);
+  return pipeline.countPartsOfRows(static_cast<int64_t>(program.getPanel()), static_cast<int64_t>(program.getRows()));
 }
 
 bool attnc::tile::joinsRows(ProgramOp program) {

@@ -24,8 +24,7 @@ bool hasRoles(ProgramOp program);
 /// Whether consumers share tiles that they have computed.
 bool sharesTiles(ProgramOp program);
 
-/// How many warps of `program`, which has no roles, have some of the columns each of the same rows: where all warps
-/// together would have more rows than a tile. 1 where each has rows of its own, or there is no pipeline.
+/// How many warps of `program` have some of the columns each of the same rows (`PipelineAttr`). One without a pipeline.
 int64_t countPartsOfRows(ProgramOp program);
 
 /// Whether such warps join what they have of each row (`tile.block_reduce`).
