@@ -46,7 +46,7 @@ std::string describeTool(llvm::StringRef file);
 
 /// Where tools and libraries are looked for, after the PATH or the loader's path.
 inline constexpr llvm::StringLiteral cudaPlaces =
-    "$CUDA_HOME, $CUDA_PATH, /usr/local/cuda and the Python packages of NVIDIA and Triton";
+    "$CUDA_HOME, $CUDA_PATH, /usr/local/cuda or the Python packages of NVIDIA and Triton";
 
 } // namespace attnc::nvptx
 

@@ -10,6 +10,7 @@
 #include "dialect/attn/Limits.h"
 #include "dialect/attn/RegionOps.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace attnc::attn;
@@ -100,7 +101,7 @@ static LogicalResult verifyTensors(KernelOpInterface op) {
 /// S19: pages of a static number of rows, and a table with a row for each sequence.
 static LogicalResult verifyPages(KernelOpInterface op) {
   if (!isa<ForwardOp>(op.getOperation()))
-    return op->emitOpError("expected no pages but for attn.forward [S19]");
+    return op->emitOpError("expected pages only with attn.forward [S19]");
   RankedTensorType key = tensorType(op.getKey()), value = tensorType(op.getValueOrNull());
   for (auto [name, type] : {std::pair<StringRef, RankedTensorType>("key", key), {"value", value}})
     if (int64_t rows = type.getDimSize(1); ShapedType::isDynamic(rows) || rows == 0)
@@ -190,8 +191,8 @@ static LogicalResult verifySchedules(KernelOpInterface op, Program program) {
     if (schedule.getProgram() != program)
       continue;
     if (!open.take(schedule.getWhen()))
-      return op->emitOpError() << "expected schedules" << of
-                               << " to be for launches that none before them is for, got one with when = "
+      return op->emitOpError() << "expected each schedule" << of
+                               << " to be for launches that no earlier one covers, got one with when = "
                                << schedule.getWhen();
     if (open.getPieces().size() > mostPieces)
       return op->emitOpError() << "expected schedules" << of << " whose conditions cut launches into up to "
@@ -223,11 +224,12 @@ static LogicalResult verifySchedules(KernelOpInterface op) {
   }
   for (ScheduleAttr schedule : op.getSchedules())
     if (!llvm::is_contained(programs, schedule.getProgram()))
-      return op->emitOpError() << "has no program '" << stringifyProgram(schedule.getProgram())
-                               << "' for a schedule to be of";
+      return op->emitOpError() << "expected schedules for the programs "
+                               << llvm::join(llvm::map_range(programs, stringifyProgram), ", ")
+                               << ", got one with program = " << stringifyProgram(schedule.getProgram());
   for (ScheduleAttr schedule : op.getSchedules())
     if (schedule.isSplit() && !isa<ForwardOp>(op.getOperation()))
-      return op->emitOpError("expected no splits but for attn.forward [S16]");
+      return op->emitOpError("expected splits only with attn.forward [S16]");
   for (Program program : programs)
     if (failed(verifySchedules(op, program)))
       return failure();

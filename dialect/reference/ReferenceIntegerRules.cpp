@@ -1,8 +1,8 @@
 //===- ReferenceIntegerRules.cpp - Integer scalars --------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every result is defined (docs/spec.md, "Integers"), and nothing traps. Sums and products go through uint64_t, which
-// wraps.
+// Every result is defined (docs/spec.md, "Operations in regions"), and nothing traps. Sums and products go through
+// uint64_t, which wraps.
 //===----------------------------------------------------------------------===//
 
 #include "dialect/reference/ReferenceRules.h"

@@ -206,7 +206,7 @@ void Printer::explainChoice(const tune::Choice &choice) {
     const tune::SizeRange &queries = record.shape.queries;
     line("record") << queries.min << " to " << queries.max << " queries, measured at " << record.sizes << ": "
                    << (record.isDefaultBest() ? "the target's own schedules are the best"
-                                              : llvm::formatv("{0:F2} times as fast as by heuristics",
+                                              : llvm::formatv("{0:F2} times as fast as by heuristics, the best",
                                                               record.defaultSeconds / record.bestSeconds)
                                                     .str())
                    << " of " << record.candidates << " tried\n";

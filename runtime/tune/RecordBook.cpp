@@ -165,7 +165,7 @@ std::string RecordBook::describePlaces(llvm::StringRef device) const {
   for (const std::optional<RecordStore> *store : {&user, &shipped})
     if (*store)
       text += (text.empty() ? "" : " and ") + (*store)->pathOf(device);
-  return text.empty() ? "no file" : text;
+  return text.empty() ? "memory (no files are read)" : text;
 }
 
 std::string tune::findShippedRecords() {

@@ -40,8 +40,8 @@ GROUPS = (
      "head dim 128."),
     ("backward/bias/cudnn", "cuDNN", "Gradients of queries, keys and values with a bias of bf16, beside cuDNN's."),
     ("backward/bias/flex", "FlexAttention", "The same beside FlexAttention's."),
-    ("backward/dropout", "cuDNN", "Gradients of it beside cuDNN's."),
-    ("backward/flash2", "FlashAttention-2", "Gradients of it, and of kernels for sm_80, beside PyTorch's "
+    ("backward/dropout", "cuDNN", "Gradients with a tenth of the weights dropped, beside cuDNN's."),
+    ("backward/flash2", "FlashAttention-2", "The same, and gradients of kernels for sm_80, beside PyTorch's "
      "FlashAttention-2's."),
     ("rest", "cuDNN", "Other rows of the tables of schedules beside cuDNN; f32 beside PyTorch's memory-efficient "
      "attention. Those of f32 and sm_80 use none of Hopper's own instructions."),

@@ -36,7 +36,7 @@ def help_short : Flag<["-"], "h">, Alias<help>, Visibility<allCommands>;
 
 // What is compiled, and for what.
 defm entry : Value<"entry", "NAME", "Function of the spec; needed where it has several", tunedCommands>;
-defm target : Value<"target", "T", "One of those that 'attnc targets' lists, or auto (default)",
+defm target : Value<"target", "T", "auto (default), cpu, nvptx:ARCH, ...: what 'attnc targets' lists",
                     !listconcat(tunedCommands, [SchedulesCommand])>;
 defm schedule : Value<"schedule", "ATTR", "Tile sizes and overlap of one's own, as #attn.schedule<...> or [several]",
                       specCommands>;

@@ -3,6 +3,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/target/HostCpu.h"
+#include "codegen/target/NvidiaGpu.h"
 #include "dialect/attn/AttnDialect.h"
 #include "mlir/IR/MLIRContext.h"
 #include "runtime/ThreadPool.h"
@@ -25,6 +26,7 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
       os << " (what 'auto' takes)";
     os << '\n';
   }
+  os << "\nnvptx:ARCH, nvrtc:ARCH and sim:ARCH take " << target::getNvidiaGpuNames() << '\n';
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.loadDialect<attn::AttnDialect>();
   attn::CpuTargetAttr cpu = target::getHostCpu(&context);

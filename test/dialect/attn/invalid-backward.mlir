@@ -81,7 +81,7 @@ func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor
 
 // A schedule of forward.
 func.func @kernel(%q: tensor<2x8x4x16xf32>, %k: tensor<2x8x4x16xf32>, %v: tensor<2x8x4x16xf32>, %o: tensor<2x8x4x16xf32>, %lse: tensor<2x4x8xf32>, %do: tensor<2x8x4x16xf32>, %dlse: tensor<2x4x8xf32>) {
-  // expected-error@+1 {{op has no program 'forward' for a schedule to be of}}
+  // expected-error@+1 {{op expected schedules for the programs dq, dkdv, got one with program = forward}}
   %d:3 = attn.backward %q, %k, %v, %o, %lse, %do
     schedule(#attn.schedule<query_tile = 48, key_tile = 16, panel = 24>)
     : (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x4x8xf32>, tensor<2x8x4x16xf32>) -> (tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>)

@@ -77,7 +77,7 @@ func.func private @kernel() attributes {x.s = #attn.schedule<query_tile = 96, ke
 
 // in a forward alone.
 func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x4x?x?xf32> {
-  // expected-error@+1 {{op expected no splits but for attn.forward [S16]}}
+  // expected-error@+1 {{op expected splits only with attn.forward [S16]}}
   %w = attn.weights %q, %q schedule(#attn.schedule<query_tile = 96, key_tile = 64, panel = 24, splits = 2>)
     : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x4x?x?xf32>
   return %w : tensor<?x4x?x?xf32>
@@ -116,7 +116,7 @@ func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
 
 // and each for some that none before it is for.
 func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
-  // expected-error@+1 {{op expected schedules to be for launches that none before them is for, got one with when = #attn.sizes<queries = 50 to 150, batch = 1>}}
+  // expected-error@+1 {{op expected each schedule to be for launches that no earlier one covers, got one with when = #attn.sizes<queries = 50 to 150, batch = 1>}}
   %o = attn.forward %q, %q, %q schedule(#attn.schedule<query_tile = 96, key_tile = 64, panel = 24, when = <queries = to 99>>,
                                         #attn.schedule<query_tile = 96, key_tile = 64, panel = 24, when = <queries = from 99>>,
                                         #attn.schedule<query_tile = 96, key_tile = 64, panel = 24, when = <queries = 50 to 150, batch = 1>>)
@@ -127,7 +127,7 @@ func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
 // -----
 
 func.func @kernel(%q: tensor<?x?x4x16xf32>) -> tensor<?x?x4x16xf32> {
-  // expected-error@+1 {{op expected schedules to be for launches that none before them is for, got one with when = #attn.sizes<>}}
+  // expected-error@+1 {{op expected each schedule to be for launches that no earlier one covers, got one with when = #attn.sizes<>}}
   %o = attn.weights %q, %q schedule(#attn.schedule<query_tile = 96, key_tile = 64, panel = 24>,
                                     #attn.schedule<query_tile = 24, key_tile = 64, panel = 24>)
     : (tensor<?x?x4x16xf32>, tensor<?x?x4x16xf32>) -> tensor<?x4x?x?xf32>

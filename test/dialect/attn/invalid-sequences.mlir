@@ -132,7 +132,7 @@ func.func @packed_pages(%q: tensor<?x4x16xf32>, %k: tensor<?x4x16xf32>, %t: tens
 
 // S19: weights have a column for each key of a tensor, not of a table.
 func.func @weights_of_pages(%q: tensor<?x?x4x16xf32>, %k: tensor<?x8x4x16xf32>, %t: tensor<?x?xi32>) -> tensor<?x4x?x?xf32> {
-  // expected-error@+1 {{op expected no pages but for attn.forward [S19]}}
+  // expected-error@+1 {{op expected pages only with attn.forward [S19]}}
   %w = attn.weights %q, %k paged(%t : tensor<?x?xi32>) : (tensor<?x?x4x16xf32>, tensor<?x8x4x16xf32>) -> tensor<?x4x?x?xf32>
   return %w : tensor<?x4x?x?xf32>
 }
