@@ -1,4 +1,4 @@
-//===- KernelImage.h - The door from compiler to runtime -------*- C++ -*-===//
+//===- KernelImage.h - What the compiler gives the runtime ------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
 // A compiled kernel as plain data: object code, the functions in it, how many

@@ -1,4 +1,4 @@
-//===- CApi.cpp - The door between C and the runtime ------------*- C++ -*-===//
+//===- CApi.cpp - Between C and the runtime ---------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 

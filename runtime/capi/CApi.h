@@ -1,4 +1,4 @@
-//===- CApi.h - The door between C and the runtime --------------*- C++ -*-===//
+//===- CApi.h - Between C and the runtime -----------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 

@@ -11,8 +11,8 @@ PROGRAMS = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs/python.md").read_
 
 
 def test_there_are_some_for_each_door():
-    doors = ("attnc.compile(", "attnc.jit(", "from attnc.torch import", "from attnc.jax import")
-    assert [sum(door in program for program in PROGRAMS) for door in doors] == [1, 1, 3, 2]
+    entries = ("attnc.compile(", "attnc.jit(", "from attnc.torch import", "from attnc.jax import")
+    assert [sum(entry in program for program in PROGRAMS) for entry in entries] == [1, 1, 3, 2]
 
 
 @pytest.mark.parametrize("number", range(len(PROGRAMS)))

@@ -2,7 +2,7 @@
 
     target_names.py ROOT
 
-Code outside of these rooms has no target's name as text either. Comments may have both: they are for people.
+Code outside of these folders has no target's name as text either. Comments may have both: they are for people.
 """
 
 import re
@@ -17,7 +17,7 @@ COMMON = (
     "tools/attnc/Compile.cpp", "tools/attnc/CudaFile.cpp", "tools/attnc/Launch.cpp", "tools/attnc/Run.cpp",
     "tools/attnc/Spec.cpp", "tools/attnc/Tune.cpp", "tools/attnc/Verify.cpp",
 )
-# The rooms of targets, and what launches their kernels, each of which registers its own.
+# The folders of targets, and what launches their kernels, each of which registers its own.
 OWN = (
     "codegen/cpu/", "codegen/gpu/", "codegen/nvptx/", "codegen/nvrtc/", "codegen/sim/", "runtime/Place.",
     "runtime/jit/GpuTarget.", "runtime/jit/LoadedKernel.", "runtime/jit/ReferenceKernel.", "runtime/jit/SimKernel.",

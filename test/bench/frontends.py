@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What users of the doors wait for, beside what the frameworks have: calls, first calls, new lengths, training steps.
+"""What users of the frontends wait for, beside what the frameworks have: calls, first calls, new lengths, training steps.
 
-  doors.py --json doors.json                    with attnc's wheel and torch, JAX or both, on a machine with a GPU
-  doors.py --device cpu --tokens 256 --heads 2  small, to see that it runs
-  doors.py --from doors.json --markdown docs/benchmarks.md
+  frontends.py --json frontends.json                    with attnc's wheel and torch, JAX or both, on a machine with a GPU
+  frontends.py --device cpu --tokens 256 --heads 2  small, to see that it runs
+  frontends.py --from frontends.json --markdown docs/benchmarks.md
 
 Each part runs in a process of its own with caches of its own, so that nothing has been compiled before.
 """
@@ -23,14 +23,14 @@ from typing import Any
 
 import peers_report
 
-BEGIN, END = "<!-- doors: begin -->", "<!-- doors: end -->"
+BEGIN, END = "<!-- frontends: begin -->", "<!-- frontends: end -->"
 #: What is measured, and the framework that it wants.
 PARTS = {"calls": "attnc", "masks": "torch", "decoding": "torch", "torch": "torch", "jax": "jax"}
 
 INTRODUCTION = """\
-## The doors
+## From Python
 
-Written by `test/bench/doors.py --markdown docs/benchmarks.md`. bf16; milliseconds are medians of rounds in which all sides
+Written by `test/bench/frontends.py --markdown docs/benchmarks.md`. bf16; milliseconds are medians of rounds in which all sides
 take their steps in turns.
 """
 
@@ -43,18 +43,18 @@ def measure(part: str, options: argparse.Namespace) -> Any:
 
         return host_cost.rows(device, options.seconds)
     if part == "jax":
-        import doors_jax
+        import frontends_jax
 
-        return doors_jax.measure_training(device, options.tokens, options.heads, 128)
+        return frontends_jax.measure_training(device, options.tokens, options.heads, 128)
     if part == "decoding":
-        import doors_decoding
+        import frontends_decoding
 
-        return doors_decoding.measure_decoding(device, 16 * options.tokens)
-    import doors_torch
+        return frontends_decoding.measure_decoding(device, 16 * options.tokens)
+    import frontends_torch
 
     if part == "masks":
-        return doors_torch.measure_masks(device, options.tokens // 2)
-    return doors_torch.measure_training(device, options.tokens, options.heads, 128)
+        return frontends_torch.measure_masks(device, options.tokens // 2)
+    return frontends_torch.measure_training(device, options.tokens, options.heads, 128)
 
 
 def run_part(part: str, options: argparse.Namespace) -> Any:

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-from doors_timing import fault_of, in_turns
+from frontends_timing import fault_of, in_turns
 from jax import numpy as jnp
 
 from attnc.jax import flash_attention
 
 
 def layer(attend: Any, weights: dict[str, Any], x: Any, heads: int) -> Any:
-    """The same as torch's in doors_torch.py."""
+    """The same as torch's in frontends_torch.py."""
 
     def norm(x: Any, gain: Any) -> Any:
         wide = x.astype(jnp.float32)

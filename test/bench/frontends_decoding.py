@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from doors_timing import fault_of, in_turns
+from frontends_timing import fault_of, in_turns
 from torch.nn import attention
 
 from attnc.torch import flash_attn_with_kvcache

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from doors_timing import fault_of, in_turns, once
+from frontends_timing import fault_of, in_turns, once
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, flex_attention as torchs, sdpa_kernel
 
