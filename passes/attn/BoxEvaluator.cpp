@@ -107,79 +107,95 @@ std::optional<Interval> BoxEvaluator::evaluateOp(Operation *op, unsigned result)
     return evaluateCompare(op);
   if (isa<LoadOp>(op))
     return evaluateLoad(op);
-
-  Location loc = op->getLoc();
   Type type = op->getResult(result).getType();
-  bool isCondition = type.isInteger(1);
-  auto range = [&](unsigned operand) { return evaluate(op->getOperand(operand)); };
+  if (type.isInteger(1))
+    return evaluateLogic(op);
+  if (isa<arith::IndexCastOp, arith::ExtSIOp>(op))
+    return evaluateCast(op);
+  if (!isWide(op->getResult(result)) ||
+      !llvm::all_of(op->getOperands(), [](Value v) { return isWide(v) || v.getType().isInteger(1); }) ||
+      mayWrap(op->getResult(result)))
+    return std::nullopt;
+  return evaluateArithmetic(op);
+}
+
+/// A condition made of conditions.
+std::optional<Interval> BoxEvaluator::evaluateLogic(Operation *op) {
+  Location loc = op->getLoc();
   auto condition = [&](unsigned operand) { return evaluateCondition(op->getOperand(operand)); };
   auto conj = [&](Value a, Value b) -> Value { return arith::AndIOp::create(builder, loc, a, b); };
   auto disj = [&](Value a, Value b) -> Value { return arith::OrIOp::create(builder, loc, a, b); };
   auto invert = [&](Value a) -> Value { return arith::XOrIOp::create(builder, loc, a, boolean(true)); };
+  return llvm::TypeSwitch<Operation *, std::optional<Interval>>(op)
+      .Case([&](arith::AndIOp) {
+        Interval a = condition(0), b = condition(1);
+        return Interval{conj(a.min, b.min), conj(a.max, b.max)};
+      })
+      .Case([&](arith::OrIOp) {
+        Interval a = condition(0), b = condition(1);
+        return Interval{disj(a.min, b.min), disj(a.max, b.max)};
+      })
+      .Case([&](arith::XOrIOp) -> std::optional<Interval> {
+        if (!matchPattern(op->getOperand(1), m_One()))
+          return std::nullopt;
+        Interval a = condition(0);
+        return Interval{invert(a.max), invert(a.min)};
+      })
+      .Case([&](arith::SelectOp) {
+        Interval c = condition(0), a = condition(1), b = condition(2);
+        Value whicheverAll = conj(a.min, b.min);
+        Value all = disj(whicheverAll, disj(conj(c.min, a.min), conj(invert(c.max), b.min)));
+        Value some = disj(conj(c.max, a.max), conj(invert(c.min), b.max));
+        return Interval{all, some};
+      })
+      .Default([](Operation *) { return std::nullopt; });
+}
 
-  if (isCondition) {
-    return llvm::TypeSwitch<Operation *, std::optional<Interval>>(op)
-        .Case([&](arith::AndIOp) {
-          Interval a = condition(0), b = condition(1);
-          return Interval{conj(a.min, b.min), conj(a.max, b.max)};
-        })
-        .Case([&](arith::OrIOp) {
-          Interval a = condition(0), b = condition(1);
-          return Interval{disj(a.min, b.min), disj(a.max, b.max)};
-        })
-        .Case([&](arith::XOrIOp) -> std::optional<Interval> {
-          if (!matchPattern(op->getOperand(1), m_One()))
-            return std::nullopt;
-          Interval a = condition(0);
-          return Interval{invert(a.max), invert(a.min)};
-        })
-        .Case([&](arith::SelectOp) {
-          Interval c = condition(0), a = condition(1), b = condition(2);
-          Value whicheverAll = conj(a.min, b.min);
-          Value all = disj(whicheverAll, disj(conj(c.min, a.min), conj(invert(c.max), b.min)));
-          Value some = disj(conj(c.max, a.max), conj(invert(c.min), b.max));
-          return Interval{all, some};
-        })
-        .Default([](Operation *) { return std::nullopt; });
-  }
-
-  if (isa<arith::IndexCastOp, arith::ExtSIOp>(op)) {
-    std::optional<Interval> a = range(0);
-    if (!a || a->min.getType().isInteger(1) || mayWrap(op->getResult(0)))
-      return std::nullopt;
-    auto cast = [&](Value v) -> Value {
-      if (isa<arith::IndexCastOp>(op))
-        return arith::IndexCastOp::create(builder, loc, type, v);
-      return arith::ExtSIOp::create(builder, loc, type, v);
-    };
-    return Interval{cast(a->min), cast(a->max)};
-  }
-  if (!type.isIndex() && !type.isInteger(64))
+/// An integer in more bits, or as an index.
+std::optional<Interval> BoxEvaluator::evaluateCast(Operation *op) {
+  std::optional<Interval> a = evaluate(op->getOperand(0));
+  if (!a || a->min.getType().isInteger(1) || mayWrap(op->getResult(0)))
     return std::nullopt;
-  if (!llvm::all_of(op->getOperands(), [](Value v) { return isWide(v) || v.getType().isInteger(1); }) ||
-      mayWrap(op->getResult(result)))
-    return std::nullopt;
+  auto cast = [&](Value v) -> Value {
+    Type type = op->getResult(0).getType();
+    if (isa<arith::IndexCastOp>(op))
+      return arith::IndexCastOp::create(builder, op->getLoc(), type, v);
+    return arith::ExtSIOp::create(builder, op->getLoc(), type, v);
+  };
+  return Interval{cast(a->min), cast(a->max)};
+}
 
+/// Arithmetic on integers that does not wrap.
+std::optional<Interval> BoxEvaluator::evaluateArithmetic(Operation *op) {
+  Location loc = op->getLoc();
+  // Two operands, both of which have ranges.
+  auto both = [&](unsigned first, unsigned second, auto combine) -> std::optional<Interval> {
+    std::optional<Interval> a = evaluate(op->getOperand(first)), b = evaluate(op->getOperand(second));
+    return a && b ? std::optional<Interval>(combine(*a, *b)) : std::nullopt;
+  };
+  auto add = [&](Value a, Value b) -> Value { return arith::AddIOp::create(builder, loc, a, b); };
+  auto sub = [&](Value a, Value b) -> Value { return arith::SubIOp::create(builder, loc, a, b); };
   auto min = [&](Value a, Value b) -> Value { return arith::MinSIOp::create(builder, loc, a, b); };
   auto max = [&](Value a, Value b) -> Value { return arith::MaxSIOp::create(builder, loc, a, b); };
   return llvm::TypeSwitch<Operation *, std::optional<Interval>>(op)
-      .Case([&](arith::AddIOp) -> std::optional<Interval> {
-        std::optional<Interval> a = range(0), b = range(1);
-        if (!a || !b)
-          return std::nullopt;
-        return Interval{arith::AddIOp::create(builder, loc, a->min, b->min),
-                        arith::AddIOp::create(builder, loc, a->max, b->max)};
+      .Case([&](arith::AddIOp) {
+        return both(0, 1, [&](Interval a, Interval b) { return Interval{add(a.min, b.min), add(a.max, b.max)}; });
       })
-      .Case([&](arith::SubIOp) -> std::optional<Interval> {
-        std::optional<Interval> a = range(0), b = range(1);
-        if (!a || !b)
-          return std::nullopt;
-        return Interval{arith::SubIOp::create(builder, loc, a->min, b->max),
-                        arith::SubIOp::create(builder, loc, a->max, b->min)};
+      .Case([&](arith::SubIOp) {
+        return both(0, 1, [&](Interval a, Interval b) { return Interval{sub(a.min, b.max), sub(a.max, b.min)}; });
+      })
+      .Case([&](arith::MaxSIOp) {
+        return both(0, 1, [&](Interval a, Interval b) { return Interval{max(a.min, b.min), max(a.max, b.max)}; });
+      })
+      .Case([&](arith::MinSIOp) {
+        return both(0, 1, [&](Interval a, Interval b) { return Interval{min(a.min, b.min), min(a.max, b.max)}; });
+      })
+      .Case([&](arith::SelectOp) {
+        return both(1, 2, [&](Interval a, Interval b) { return Interval{min(a.min, b.min), max(a.max, b.max)}; });
       })
       .Case([&](arith::MulIOp) -> std::optional<Interval> {
         APInt factor;
-        std::optional<Interval> a = range(0);
+        std::optional<Interval> a = evaluate(op->getOperand(0));
         if (!a || !matchPattern(op->getOperand(1), m_ConstantInt(&factor)) || factor.abs().uge(maxFactor))
           return std::nullopt;
         Value constant = evaluate(op->getOperand(1))->min;
@@ -190,7 +206,7 @@ std::optional<Interval> BoxEvaluator::evaluateOp(Operation *op, unsigned result)
       .Case<arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivSIOp>([&](auto) -> std::optional<Interval> {
         // All three grow with the dividend when the divisor is positive.
         APInt divisor;
-        std::optional<Interval> a = range(0);
+        std::optional<Interval> a = evaluate(op->getOperand(0));
         if (!a || !matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) || !divisor.isStrictlyPositive())
           return std::nullopt;
         Value constant = evaluate(op->getOperand(1))->min;
@@ -202,32 +218,14 @@ std::optional<Interval> BoxEvaluator::evaluateOp(Operation *op, unsigned result)
         };
         return Interval{divide(a->min), divide(a->max)};
       })
-      .Case([&](arith::MaxSIOp) -> std::optional<Interval> {
-        std::optional<Interval> a = range(0), b = range(1);
-        if (!a || !b)
-          return std::nullopt;
-        return Interval{max(a->min, b->min), max(a->max, b->max)};
-      })
-      .Case([&](arith::MinSIOp) -> std::optional<Interval> {
-        std::optional<Interval> a = range(0), b = range(1);
-        if (!a || !b)
-          return std::nullopt;
-        return Interval{min(a->min, b->min), min(a->max, b->max)};
-      })
       .Case([&](math::AbsIOp) -> std::optional<Interval> {
-        std::optional<Interval> a = range(0);
+        std::optional<Interval> a = evaluate(op->getOperand(0));
         if (!a)
           return std::nullopt;
-        Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
-        Value negated = arith::SubIOp::create(builder, loc, zero, a->min);
-        Value negatedMax = arith::SubIOp::create(builder, loc, zero, a->max);
+        Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(op->getResult(0).getType()));
+        Value negated = sub(zero, a->min);
+        Value negatedMax = sub(zero, a->max);
         return Interval{max(zero, max(a->min, negatedMax)), max(negated, a->max)};
-      })
-      .Case([&](arith::SelectOp) -> std::optional<Interval> {
-        std::optional<Interval> a = range(1), b = range(2);
-        if (!a || !b)
-          return std::nullopt;
-        return Interval{min(a->min, b->min), max(a->max, b->max)};
       })
       .Default([](Operation *) { return std::nullopt; });
 }

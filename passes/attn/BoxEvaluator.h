@@ -52,6 +52,9 @@ private:
   static constexpr unsigned scalarBits = 40;
 
   std::optional<Interval> evaluateOp(mlir::Operation *op, unsigned result);
+  std::optional<Interval> evaluateLogic(mlir::Operation *op);
+  std::optional<Interval> evaluateCast(mlir::Operation *op);
+  std::optional<Interval> evaluateArithmetic(mlir::Operation *op);
   std::optional<Interval> evaluateCompare(mlir::Operation *op);
   std::optional<Interval> evaluateLoad(mlir::Operation *op);
   std::optional<Interval> cloneUniform(mlir::Operation *op, unsigned result);
