@@ -23,6 +23,7 @@ void attnc::buildAttnPipeline(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(attn::createAttnInferBounds());
+  pm.addPass(attn::createAttnNarrowDivisions());
   pm.addPass(attn::createAttnLegalizeIndex());
   pm.addPass(attn::createAttnSelectSchedule());
   pm.addPass(createCanonicalizerPass());

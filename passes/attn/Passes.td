@@ -160,6 +160,38 @@ def AttnInferBounds : Pass<"attn-infer-bounds"> {
   ];
 }
 
+def AttnNarrowDivisions : Pass<"attn-narrow-divisions"> {
+  let summary = "Divides in 32 bits where dividends fit them, whatever divisors are";
+  let description = [{
+    Threads have no division of 64 bits: each becomes a branch, a division of 32 bits and a call, which the assembler needs
+    seconds for where a tile has many. A quotient is no further from 0 than its dividend. So where this fits 32 bits, as
+    positions and their differences do, the division is one of 32 bits, and where a divisor that is data does not fit,
+    the result is known without it. Constants that fit need no look.
+
+    Before, where a run-time `%n` may be anything but 0:
+
+    ```mlir
+    %block = arith.floordivsi %distance, %n : index
+    ```
+
+    After, but for casts between `index` and `i64`:
+
+    ```mlir
+    %x = arith.trunci %distance : i64 to i32
+    %y = arith.trunci %n : i64 to i32
+    %again = arith.extsi %y : i32 to i64
+    %fits = arith.cmpi eq, %again, %n : i64
+    %safe = arith.select %fits, %y, %c1 : i32
+    %quotient = arith.floordivsi %x, %safe : i32
+    %beyond = arith.select %differs, %c-1, %c0 : i32
+    %result = arith.select %fits, %quotient, %beyond : i32
+    %block = arith.extsi %result : i32 to i64
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"numNarrowed", "narrowed", "Divisions and remainders that compute in 32 bits">];
+}
+
 def AttnLegalizeIndex : Pass<"attn-legalize-index"> {
   let summary = "Narrows position arithmetic to 32 bits where ranges prove it exact";
   let description = [{

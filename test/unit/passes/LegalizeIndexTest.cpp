@@ -29,6 +29,7 @@ Positions choosePositions(uint64_t seed) {
   return {{-last, 0, last, pick(-last, last), pick(-60, 60)}, {0, last, pick(0, last), pick(0, 60)}};
 }
 
+/// An ordinary number, and one of the extremes.
 std::vector<int64_t> chooseScalars(uint64_t seed) {
   std::vector<int64_t> numbers = extremeNumbers();
   return {9, numbers[seed % numbers.size()]};
@@ -51,7 +52,7 @@ void checkRanges(mlir::Region &mask, RegionInterpreter &interpreter, const attn:
     }
 }
 
-void compare(const MaskCase &mask, uint64_t seed) {
+void compare(const MaskCase &mask, uint64_t seed, const std::vector<int64_t> &scalars) {
   SCOPED_TRACE(mask.text);
   MaskModule asWritten(mask.text, Passes::Bare), simplified(mask.text, Passes::Simplified);
   MaskModule legalized(mask.text, Passes::Legalized);
@@ -61,7 +62,7 @@ void compare(const MaskCase &mask, uint64_t seed) {
   if (mask64.empty() || mask32.empty())
     return;
   attn::RegionRanges ranges(mask64);
-  for (int64_t scalar : chooseScalars(seed)) {
+  for (int64_t scalar : scalars) {
     Problem problem(20, 45, scalar);
     RegionInterpreter wanted(mask64, problem), given(mask32, problem, /*indexBits=*/32);
     auto [queries, keys] = choosePositions(seed);
@@ -94,12 +95,18 @@ class LegalRandomMasks : public testing::TestWithParam<uint64_t> {};
 
 } // namespace
 
-TEST_P(LegalWrittenMask, MeansTheSameIn32Bits) { compare(GetParam(), 1); }
+TEST_P(LegalWrittenMask, MeansTheSameIn32Bits) {
+  std::vector<int64_t> scalars = {9}, extremes = extremeNumbers();
+  // Every third: an end of each kind, by a distance that differs.
+  for (size_t n = 0; n < extremes.size() && GetParam().text.find("%w") != std::string::npos; n += 3)
+    scalars.push_back(extremes[n]);
+  compare(GetParam(), 1, scalars);
+}
 
 TEST_P(LegalRandomMasks, MeanTheSameIn32Bits) {
   for (uint64_t seed = GetParam(); seed < GetParam() + 20 && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    compare(generateMask(seed), seed);
+    compare(generateMask(seed), seed, chooseScalars(seed));
   }
 }
 

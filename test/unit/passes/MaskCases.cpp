@@ -71,6 +71,11 @@ std::vector<MaskCase> attnc::test::writtenMasks() {
   auto sum = [](const std::string &combine, const std::string &compare) {
     return "%x = arith." + combine + " : index\n%keep = arith.cmpi " + compare + " : index\n";
   };
+  // By any number of the launch but 0.
+  auto divided = [](const std::string &division, const std::string &dividend) {
+    return constant("%c1", 1) + "%n = arith.ori %w, %c1 : index\n%d = arith.subi %i, %j : index\n%x = arith." +
+           division + " " + dividend + ", %n : index\n%keep = arith.cmpi slt, %x, %c1 : index\n";
+  };
   constexpr Strength tight = Strength::Tight, decided = Strength::Decided, sound = Strength::Sound;
   std::string causal = "%causal = attn.causal %i, %j\n";
   std::string segments = "%same = attn.same_segment %qs[%b, %i], %ks[%b, %j] : tensor<?x?xi32>, tensor<?x?xi32>\n";
@@ -239,6 +244,21 @@ std::vector<MaskCase> attnc::test::writtenMasks() {
       {"quotient_below_a_value",
        constant("%c", 1000) + "%x = arith.divsi %j, %c : index\n%keep = arith.cmpi slt, %x, %w : index\n",
        [](const Point &p, const Problem &problem) { return p.j / 1000 < problem.width(); }, sound},
+      {"quotient_by_a_value", divided("divsi", "%d"),
+       [](const Point &p, const Problem &problem) { return (p.i - p.j) / (problem.width() | 1) < 1; }, sound},
+      {"remainder_by_a_value", divided("remsi", "%d"),
+       [](const Point &p, const Problem &problem) { return (p.i - p.j) % (problem.width() | 1) < 1; }, sound},
+      {"floor_by_a_value", divided("floordivsi", "%d"),
+       [](const Point &p, const Problem &problem) { return floorDiv(p.i - p.j, problem.width() | 1) < 1; }, sound},
+      {"ceiling_by_a_value", divided("ceildivsi", "%d"),
+       [](const Point &p, const Problem &problem) { return ceilDiv(p.i - p.j, problem.width() | 1) < 1; }, sound},
+      {"unsigned_quotient_by_a_value", divided("divui", "%j"),
+       [](const Point &p, const Problem &problem) { return uint64_t(p.j) / uint64_t(problem.width() | 1) < 1; }, sound},
+      {"unsigned_remainder_by_a_value", divided("remui", "%j"),
+       [](const Point &p, const Problem &problem) { return uint64_t(p.j) % uint64_t(problem.width() | 1) < 1; }, sound},
+      {"unsigned_quotient_of_what_may_be_negative", divided("divui", "%d"),
+       [](const Point &p, const Problem &problem) { return uint64_t(p.i - p.j) / uint64_t(problem.width() | 1) < 1; },
+       sound},
       {"multiple_below_a_value",
        constant("%c", int64_t(1) << 19) + "%y = arith.muli %j, %c : index\n%x = arith.muli %y, %c : index\n"
                                           "%z = arith.muli %x, %c : index\n%keep = arith.cmpi slt, %z, %w : index\n",

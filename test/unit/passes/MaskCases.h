@@ -61,6 +61,9 @@ struct MaskCase {
 inline int64_t wrapAdd(int64_t a, int64_t b) { return static_cast<int64_t>(uint64_t(a) + uint64_t(b)); }
 inline int64_t wrapSub(int64_t a, int64_t b) { return static_cast<int64_t>(uint64_t(a) - uint64_t(b)); }
 inline int64_t wrapMul(int64_t a, int64_t b) { return static_cast<int64_t>(uint64_t(a) * uint64_t(b)); }
+/// Quotients rounded down and up.
+inline int64_t floorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+inline int64_t ceilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0 && (a < 0) == (b < 0)); }
 
 /// Numbers of 64 bits near which arithmetic goes wrong: the ends of 64 and of 32 bits, of positions, and 0.
 std::vector<int64_t> extremeNumbers();

@@ -11,9 +11,6 @@ using namespace attnc::test;
 
 namespace {
 
-int64_t floorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-int64_t ceilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0 && (a < 0) == (b < 0)); }
-
 /// A value of the region: its name in the text, and how to compute it.
 struct Term {
   std::string name;

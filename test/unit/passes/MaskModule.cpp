@@ -69,8 +69,10 @@ MaskModule::MaskModule(const std::string &maskText, Passes passes, Direction dir
     pm.addPass(createCSEPass());
   }
   pm.addPass(attn::createAttnInferBounds());
-  if (passes == Passes::Legalized)
+  if (passes == Passes::Legalized) {
+    pm.addPass(attn::createAttnNarrowDivisions());
     pm.addPass(attn::createAttnLegalizeIndex());
+  }
   if (simplified) {
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());

@@ -148,10 +148,10 @@ bool RegionInterpreter::step(Operation &op) {
   // MLIR leaves those of numbers near the ends of 64 bits alone.
   if (isa<arith::CeilDivSIOp, arith::FloorDivSIOp>(op)) {
     std::optional<int64_t> a = integer(op.getOperand(0)), b = integer(op.getOperand(1));
-    if (!a || !b || *b <= 0)
+    if (!a || !b || *b == 0 || (*b == -1 && *a == std::numeric_limits<int64_t>::min()))
       return false;
-    bool rest = *a % *b != 0;
-    set(op.getResult(0), isa<arith::CeilDivSIOp>(op) ? *a / *b + (rest && *a > 0) : *a / *b - (rest && *a < 0));
+    bool rest = *a % *b != 0, isBelow = (*a < 0) != (*b < 0);
+    set(op.getResult(0), isa<arith::CeilDivSIOp>(op) ? *a / *b + (rest && !isBelow) : *a / *b - (rest && isBelow));
     return true;
   }
   auto isIndex = [](Type type) { return type.isIndex(); };
