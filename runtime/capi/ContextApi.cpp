@@ -75,6 +75,8 @@ void attnc_context_destroy(attnc_context *context) {
     delete context;
 }
 
+int attnc_context_is_usable(attnc_context *context) { return context && context->context.isUsable() ? 1 : 0; }
+
 /// The fault of a context whose threads are in another process.
 static Error forkedError() {
   return {"the context was in use when this process was forked, and its threads are in the parent: expected a fork "

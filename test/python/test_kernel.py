@@ -1,5 +1,6 @@
 """attnc.compile, and kernels on arrays of numpy and on whatever else has DLPack's methods."""
 
+import re
 import subprocess
 import sys
 import threading
@@ -236,7 +237,7 @@ def test_bad_calls(kernel):
         kernel(q, k, v, window=3)
     with pytest.raises(TypeError, match="got argument 'q' twice"):
         kernel(q, k, v, q=q)
-    with pytest.raises(TypeError, match="argument 'v': expected a number, an array or a tensor, got str"):
+    with pytest.raises(TypeError, match="argument 'v': expected an array or a tensor, got str"):
         kernel(q, k, "v", 0.25)
     with pytest.raises(TypeError, match="argument 'k': expected an array of float32.*got one of >f4"):
         kernel(q, k.astype(">f4"), v, 0.25)
@@ -309,3 +310,86 @@ else:
 
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-c", script, folder, TEXT], check=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"threads": "x"}, "threads: expected an integer, got 'x'"),
+        ({"threads": -5}, "threads: expected 0 to 65536, got -5"),
+        ({"cache_bytes": 2**63}, f"cache_bytes: expected 0 to {2**63 - 1}, got {2**63}"),
+        ({"use_cache": "off"}, "use_cache: expected True, False or None, got 'off'"),
+        ({"cache_directory": "a\0b"}, "cache_directory: expected the path of a directory, got 'a\\x00b'"),
+    ],
+)
+def test_configure_refuses(options, error):
+    with pytest.raises((TypeError, ValueError), match=re.escape(error)):
+        attnc.configure(**options)
+
+
+def test_cache_directory_stays_where_it_was(tmp_path):
+    script = """
+import attnc, os, pathlib, sys
+os.chdir(sys.argv[1])
+attnc.configure(cache_directory="kept")
+os.chdir("/")
+attnc.compile(sys.argv[2], "cpu")
+assert any(pathlib.Path(sys.argv[1], "kept").rglob("*")), "no kernel was kept"
+"""
+    subprocess.run([sys.executable, "-c", script, str(tmp_path), TEXT], check=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"spec": "\udc80" + TEXT}, "spec: expected text that UTF-8 can hold, got '\\udc80' at 0"),
+        ({"spec": TEXT, "target": ""}, "target: expected a text or None, got ''"),
+        ({"spec": TEXT, "schedule": ""}, "schedule: expected a text or None, got ''"),
+        ({"spec": TEXT, "backward": "yes"}, "backward: expected True or False, got 'yes'"),
+    ],
+)
+def test_compile_refuses(arguments, error):
+    with pytest.raises((TypeError, ValueError), match=re.escape(error)):
+        attnc.compile(**arguments)
+
+
+def test_calls_refuse_what_is_no_tensor():
+    kernel = attnc.compile(TEXT, "cpu")
+    q, k, v = inputs()
+    for given, said in ((q.tolist(), "list"), (None, "NoneType"), ("q", "str")):
+        with pytest.raises(TypeError, match="argument 'q': expected an array or a tensor, got " + said):
+            kernel(given, k, v, 0.3)
+    with pytest.raises(TypeError, match="stream: expected the number of a CUDA stream, or None, got 'x'"):
+        kernel(q, k, v, 0.3, stream="x")
+    with pytest.raises(TypeError, match="device: expected a text or None, got 5"):
+        kernel.prepare(5)
+    with pytest.raises(attnc.Error, match="expected the device 'cpu', 'cuda' or 'cuda:<number>', got 'cuda:9999"):
+        kernel.prepare("cuda:99999999999999999999")
+
+
+def test_child_of_a_busy_process_compiles():
+    script = """
+import attnc, os, signal, sys, threading
+text = sys.argv[1]
+attnc.configure(use_cache=False)
+attnc.compile(text, "cpu")
+stop = False
+def work():
+    for dims in range(24, 256, 8):
+        if not stop:
+            attnc.compile(text.replace("x16x", f"x{dims}x"), "cpu")
+threads = [threading.Thread(target=work) for _ in range(2)]
+for thread in threads:
+    thread.start()
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    attnc.compile(text.replace("x16x", "x8x"), "cpu")
+    os._exit(0)
+status = os.waitpid(child, 0)[1]
+stop = True
+for thread in threads:
+    thread.join()
+assert status == 0, status
+"""
+    subprocess.run([sys.executable, "-c", script, TEXT], check=True)

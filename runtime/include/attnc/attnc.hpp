@@ -368,6 +368,9 @@ public:
     return Explanation(explanation);
   }
 
+  /// Whether this process may use it; a child that was forked while a thread used it makes one of its own.
+  bool isUsable() const { return attnc_context_is_usable(get()) == 1; }
+
   /// Adds records to use before all others: the text of a file of theirs.
   Status addRecords(std::string_view text) const {
     return Status(attnc_context_add_records(get(), text.data(), text.size()));

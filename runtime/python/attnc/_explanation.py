@@ -7,10 +7,16 @@ from typing import Any
 
 
 def check_texts(**given: Any) -> None:
-    """Raises where an argument that is there is no text."""
+    """Raises where an argument that is there is no text, or none that UTF-8 has."""
     for name, value in given.items():
-        if value is not None and not isinstance(value, str):
+        if value is None:
+            continue
+        if not isinstance(value, str):
             raise TypeError(f"{name}: expected a text, got {type(value).__name__}")
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(f"{name}: expected text that UTF-8 can hold, got {value[error.start]!r} at {error.start}") from None
 
 
 class Explanation:

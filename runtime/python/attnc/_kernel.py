@@ -7,9 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _core, _frameworks
+from ._checks import said
 from ._context import context
 from ._core import Error
 from ._explanation import Explanation, check_texts
+
+
+#: The greatest number of a GPU that the library counts to.
+_MOST_DEVICES = 2**31 - 2
 
 
 def compile(
@@ -32,7 +37,12 @@ def compile(
     for argument, text in (("spec", spec), ("name", name)):
         if not isinstance(text, str):
             raise TypeError(f"{argument}: expected a text, got {type(text).__name__}")
-    check_texts(target=target, entry=entry, schedule=schedule)
+    check_texts(spec=spec, name=name, target=target, entry=entry, schedule=schedule)
+    for argument, text in (("target", target), ("schedule", schedule)):
+        if text == "":
+            raise ValueError(f"{argument}: expected a text or None, got ''")
+    if not isinstance(backward, bool):
+        raise TypeError(f"backward: expected True or False, got {said(backward)}")
     kernel = Kernel(context().read_spec(spec, name, entry), target, schedule, backward)
     if target is not None:
         kernel.prepare()
@@ -68,8 +78,10 @@ class Kernel:
         or else for the first GPU, and for the CPU where there is none."""
         if device is None:
             return self._load(None).kernel
+        if not isinstance(device, str):
+            raise TypeError(f"device: expected a text or None, got {said(device)}")
         kind, _, number = device.partition(":")
-        if kind not in ("cpu", "cuda") or not (number or "0").isdigit():
+        if kind not in ("cpu", "cuda") or not (number or "0").isdecimal() or int(number or "0") > _MOST_DEVICES:
             raise Error(f"expected the device 'cpu', 'cuda' or 'cuda:<number>', got '{device}'")
         place = (_frameworks.CPU, 0) if kind == "cpu" else (_frameworks.CUDA, int(number or "0"))
         return self._load(place).kernel
@@ -124,11 +136,18 @@ class Kernel:
                 if _frameworks.is_jax(value):
                     raise Error(f"argument '{argument.name}': arrays of JAX cannot be written to")
                 _frameworks.check_usable(argument.name, value)
-        loaded.kernel.launch((*values, *written), stream)
+        loaded.kernel.launch((*values, *written), _stream_number(stream))
         if out is not None:
             return out
         finished = tuple(_frameworks.finish(first, value) for value in written)
         return finished[0] if len(finished) == 1 else finished
+
+
+def _stream_number(stream: Any) -> int | None:
+    """A CUDA stream as the launch takes it."""
+    if stream is None or (isinstance(stream, int) and not isinstance(stream, bool) and 0 <= stream < 2**64):
+        return stream
+    raise TypeError(f"stream: expected the number of a CUDA stream, or None, got {said(stream)}")
 
 
 class _Loaded:
@@ -160,6 +179,8 @@ def _order(loaded: _Loaded, inputs: tuple[Any, ...], named: dict[str, Any]) -> S
 def _as_input(argument: _core.Argument, value: Any) -> Any:
     """The input as the launch takes it: numbers as Python has them."""
     if argument.is_tensor:
+        if not _frameworks.is_tensor(value):
+            raise TypeError(f"argument '{argument.name}': expected an array or a tensor, got {type(value).__name__}")
         _frameworks.check_usable(argument.name, value)
     elif not isinstance(value, (int, float)) and hasattr(value, "item"):
         return value.item()

@@ -186,7 +186,9 @@ TEST(ApiThreads, AChildOfABusyContextIsToldSo) {
     compilations.push_back(start(context, makeSpec(context, numbered(number))));
   const std::string message = "the context was in use when this process was forked, and its threads are in the parent: "
                               "expected a fork before the first context is made, or a context that the child makes";
+  EXPECT_EQ(attnc_context_is_usable(context.get()), 1);
   EXPECT_TRUE(isWellInAChild([&] {
+    EXPECT_EQ(attnc_context_is_usable(context.get()), 0);
     attnc_spec *read = nullptr;
     EXPECT_EQ(take(readSpec(context.get(), numbered(0), &read)), message);
     attnc_compile_options options = forCpu();
@@ -222,6 +224,7 @@ TEST(ApiThreads, AChildOfAnIdleContextCompiles) {
   EXPECT_TRUE(isWellInAChild([&] {
     EXPECT_TRUE(compile(context, makeSpec(context, numbered(1))));
     EXPECT_TRUE(compile(context, makeSpec(context, numbered(2))));
+    EXPECT_EQ(attnc_context_is_usable(context.get()), 1);
     context.reset();
   }));
 }
