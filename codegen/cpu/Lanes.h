@@ -29,16 +29,17 @@ using ColumnBlock = llvm::SmallVector<Lanes, 8>;
 struct EmitContext {
   mlir::OpBuilder &builder;
   mlir::Location loc;
-  int64_t lanes;            ///< f32 elements of one SIMD register
-  int64_t vectors;          ///< registers of a panel
-  int64_t panels;           ///< panels of a tile
-  int64_t columns;          ///< columns computed together
-  bool bf16Tiles;           ///< products of bf16 go by tile registers
-  bool bf16Dots;            ///< they go two at a time
-  mlir::Value scratch;      ///< memref<?xi8>: the worker's memory
-  int64_t scratchBytes = 0; ///< handed out so far
-  int64_t ownRows = 0;      ///< rows of the program's tiles
-  int64_t ownVectors = 0;   ///< registers of their panels
+  int64_t lanes;                  ///< f32 elements of one SIMD register
+  int64_t vectors;                ///< registers of a panel
+  int64_t panels;                 ///< panels of a tile
+  int64_t columns;                ///< columns computed together
+  bool bf16Tiles;                 ///< products of bf16 go by tile registers
+  bool bf16Dots;                  ///< they go two at a time
+  mlir::Value scratch;            ///< memref<?xi8>: the worker's memory
+  int64_t scratchBytes = 0;       ///< handed out so far
+  int64_t ownRows = 0;            ///< rows of the program's tiles
+  int64_t ownVectors = 0;         ///< registers of their panels
+  int64_t regionInstructions = 0; ///< about how many of them regions have come to in the entry
 
   /// Rows of a panel.
   int64_t panelRows() const { return lanes * vectors; }

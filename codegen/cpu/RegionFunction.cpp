@@ -38,13 +38,20 @@ static int64_t countInstructions(const EmitContext &context, Operation &op) {
   return type.isInteger(64) || type.isF64() ? 2 : 1;
 }
 
-bool RegionFunction::isWorthwhile(const EmitContext &context, Block &body, int64_t copies) {
+bool RegionFunction::isWorthwhile(EmitContext &context, Block &body, int64_t copies) {
   // As many as an instruction cache of 32 KB holds.
   constexpr int64_t most = 4096;
+  // LLVM's time grows faster than an entry does, in which many regions may stand.
+  constexpr int64_t mostOfEntry = 4 * most;
+  // A call takes as long as so many.
+  constexpr int64_t few = most / 16;
   int64_t count = 0;
   for (Operation &op : body.without_terminator())
-    count += countInstructions(context, op);
-  return count * copies > most;
+    count += copies * countInstructions(context, op);
+  if (count > most || (count > few && context.regionInstructions + count > mostOfEntry))
+    return true;
+  context.regionInstructions += count;
+  return false;
 }
 
 /// What is passed for a value of `type`: an index as 64 bits.

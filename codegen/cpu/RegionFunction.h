@@ -18,8 +18,8 @@ namespace attnc::cpu {
 /// The function of one region of a program. Not for callers outside of the entry that it was made for.
 class RegionFunction {
 public:
-  /// Whether a region is to be a function where its code would be written `copies` times.
-  static bool isWorthwhile(const EmitContext &context, mlir::Block &body, int64_t copies);
+  /// Whether a region is to be a function where its code would be written `copies` times. If not, `context` counts it.
+  static bool isWorthwhile(EmitContext &context, mlir::Block &body, int64_t copies);
 
   /// Writes the function, before the entry that the builder is in. What the launch brings, views above all, it reads
   /// from the argument block; constants are its own. `outside`: what stands for values of the program; `arguments`: for
