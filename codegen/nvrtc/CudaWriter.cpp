@@ -45,6 +45,8 @@ LogicalResult CudaWriter::writeFunction(LLVM::LLVMFuncOp function) {
   auto blocks = function->getAttrOfType<IntegerAttr>(NVVM::NVVMDialect::getMinctasmAttrName());
   if (!function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()) || !threads)
     return function.emitOpError() << "is not a kernel whose threads are counted, which is all that CUDA C++ is made of";
+  if (function.getName().contains('$'))
+    return function.emitOpError("has a '$' in its name, which NVRTC does not take");
 
   std::string parameters;
   for (unsigned number = 0; number < function.getNumArguments(); ++number) {

@@ -439,7 +439,7 @@ FailureOr<func::FuncOp> attnc::attn::findKernelFunction(ModuleOp module, StringR
   if (functions.size() == 1)
     return functions.front();
   if (functions.empty())
-    return module.emitError("expected a function");
+    return module.emitError("expected a function that is not private");
   InFlightDiagnostic diagnostic = module.emitError("expected one function, or its name by --entry");
   for (func::FuncOp function : functions)
     diagnostic.attachNote(function.getLoc()) << "'" << function.getName() << "' is one";

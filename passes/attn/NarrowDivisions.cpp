@@ -1,9 +1,9 @@
 //===- NarrowDivisions.cpp - Divisions that fit 32 bits ---------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A quotient is no further from 0 than its dividend. So where a dividend fits 32 bits, as positions and their differences
-// do, 32 bits are enough whatever the divisor is, which may be any number of the launch: one that does not fit is
-// greater than the dividend, and the result is known.
+// A quotient is no further from 0 than its dividend. So where a dividend fits 32 bits, as positions and their
+// differences do, 32 bits are enough whatever the divisor is, which may be any number of the launch: one that does not
+// fit is greater than the dividend, and the result is known.
 //===----------------------------------------------------------------------===//
 
 #include "dialect/attn/AttnOps.h"
@@ -37,9 +37,7 @@ private:
   Value truncated(Value value);
   Value compare(CmpIPredicate predicate, Value x, int64_t y);
   Value resultBeyond(Operation *op, Value dividend, Value divisor);
-  Value number(Type type, int64_t value) {
-    return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
-  }
+  Value number(Type type, int64_t value) { return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value)); }
 
   Region &region;
   RegionRanges ranges;
@@ -55,9 +53,9 @@ static bool isSigned(Operation *op) {
 
 static bool isUnsigned(Operation *op) { return isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp>(op); }
 
-/// Whether `op` divides 64-bit numbers of which the dividend fits 32 bits. The least number of 32 bits does not count: by
-/// -1 it has no quotient there, and its magnitude is that of a divisor which does not fit. Indices that all fit stay as
-/// they are: attn-legalize-index knows those.
+/// Whether `op` divides 64-bit numbers of which the dividend fits 32 bits. The least number of 32 bits does not count:
+/// by -1 it has no quotient there, and its magnitude is that of a divisor which does not fit. Indices that all fit stay
+/// as they are: attn-legalize-index knows those.
 bool Narrower::gains(Operation *op) const {
   if ((!isSigned(op) && !isUnsigned(op)) || !isa<IndexType, IntegerType>(op->getResult(0).getType()))
     return false;

@@ -58,6 +58,8 @@ static std::optional<TextFault> findBadByte(StringRef text) {
     return TextFault{0, "expected the text of a spec, got MLIR bytecode"};
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
     return TextFault{0, "expected UTF-8 text, got UTF-16"};
+  if (text.starts_with("\xef\xbb\xbf"))
+    return TextFault{0, "expected UTF-8 text without a byte order mark"};
   const auto *begin = reinterpret_cast<const llvm::UTF8 *>(text.data()), *end = begin + text.size();
   for (const llvm::UTF8 *byte = begin; byte != end;) {
     auto at = static_cast<size_t>(byte - begin);

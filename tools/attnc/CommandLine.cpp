@@ -6,6 +6,7 @@
 #include "runtime/jit/SpecDiagnostics.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>
+#include <limits>
 
 using namespace attnc;
 using namespace attnc::cli;
@@ -168,10 +169,16 @@ image::Result<int64_t> cli::getInteger(const InputArgList &args, OptionId option
   const opt::Arg *arg = args.getLastArg(option);
   if (!arg)
     return fallback;
+  StringRef text = arg->getValue();
   int64_t value = 0;
-  if (StringRef(arg->getValue()).getAsInteger(10, value) || value < least)
-    return image::Error{"option '" + arg->getOption().getPrefixedName().str() + "': expected an integer of at least " +
-                        std::to_string(least) + ", got '" + arg->getValue() + "'"};
+  bool isNumber = !text.getAsInteger(10, value);
+  if (!isNumber || value < least) {
+    bool isTooLarge = !isNumber && !text.empty() && llvm::all_of(text, llvm::isDigit);
+    return image::Error{"option '" + arg->getOption().getPrefixedName().str() + "': expected an integer of at " +
+                        (isTooLarge ? "most " + std::to_string(std::numeric_limits<int64_t>::max())
+                                    : "least " + std::to_string(least)) +
+                        ", got '" + text.str() + "'"};
+  }
   return value;
 }
 

@@ -97,6 +97,8 @@ static ExitCode run(const llvm::opt::InputArgList &args) {
   llvm::StringRef inputPath = args.getLastArgValue(OPT_inputs), outputPath = args.getLastArgValue(OPT_outputs);
   if (inputPath.empty() || outputPath.empty())
     return fail("expected --inputs IN.safetensors and --outputs OUT.safetensors; see 'attnc run --help'");
+  if (inputPath == "-")
+    return fail("--inputs takes a file; standard input is not read");
   bool check = args.hasArg(OPT_check);
   if (check && outputPath == "-")
     return fail("--check prints to standard output, where --outputs - writes the results; give a file");

@@ -320,8 +320,8 @@ ATTNC_API attnc_error *attnc_context_create(const attnc_context_options *options
  * Kernels, specs and compilations live on. Null is allowed. */
 ATTNC_API void attnc_context_destroy(attnc_context *context);
 
-/** 1 where this process may use a context; 0 in a child that was forked while a thread used it, whose locks are held for
- * good. Such a child makes a context of its own. */
+/** 1 where this process may use a context; 0 in a child that was forked while a thread used it, whose locks are held
+ * for good. Such a child makes a context of its own. */
 ATTNC_API int attnc_context_is_usable(attnc_context *context);
 
 /** Adds records to use before all others, a file's as `attnc records export` writes it. A kernel that is loaded stays

@@ -248,8 +248,9 @@ NB_MODULE(_core, module) {
       .def(nb::init<const std::optional<std::string> &, int, int, int64_t, nb::object>(),
            nb::arg("cache_directory") = nb::none(), nb::arg("use_cache") = 0, nb::arg("threads") = 0,
            nb::arg("cache_bytes") = 0, nb::arg("remark") = nb::none())
-      .def_prop_ro("is_usable", [](const Context &context) { return attnc_context_is_usable(context.get()) == 1; },
-                   "Whether this process may use it: not a child that was forked while a thread did.")
+      .def_prop_ro(
+          "is_usable", [](const Context &context) { return attnc_context_is_usable(context.get()) == 1; },
+          "Whether this process may use it: not a child that was forked while a thread did.")
       .def("read_spec", &Context::readSpec, nb::arg("text"), nb::arg("name") = "spec", nb::arg("entry") = nb::none())
       .def("start", &Context::start, nb::arg("spec"), nb::arg("target") = "auto", nb::arg("schedule") = nb::none(),
            nb::arg("device") = -1, nb::arg("backward") = false, "Starts to compile, and returns at once.")

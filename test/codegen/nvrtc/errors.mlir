@@ -16,6 +16,13 @@ llvm.func @function() {
 
 // -----
 
+// expected-error @+1 {{'llvm.func' op has a '$' in its name, which NVRTC does not take}}
+llvm.func @a$b() attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32>} {
+  llvm.return
+}
+
+// -----
+
 llvm.func @kernel(%n: i64) attributes {nvvm.kernel, nvvm.reqntid = array<i32: 32>} {
   // expected-error @+1 {{'arith.trunci' op has no form in CUDA C++}}
   %y = arith.trunci %n : i64 to i24

@@ -92,6 +92,7 @@ KINDS = {
     "escaped-function": lambda: named("\\1B[2J"),
     "function": lambda: named("a b"),
     "utf16": lambda: spec().encode("utf-16"),
+    "marked": lambda: spec().encode("utf-8-sig"),
     "latin1": lambda: "// caf\u00e9\n".encode("latin-1") + spec().encode(),
     "bytecode": lambda: b"ML\xefR\x06" + b"MLIR22\0" * 4,
     "long-line": lambda: spec().replace("attn.forward", " " * 5000 + "attn.sideways" + " " * 5000),
