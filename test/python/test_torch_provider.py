@@ -218,3 +218,34 @@ def test_registered_and_restored():
     with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
         scaled_dot_product_attention(*halves)
     assert ran
+
+
+def traced_gradient():
+    """Whether a compiled call has a gradient, and whether it takes attnc's kernel: of a mask that is learned, which torch has no
+    kernel for."""
+    from torch._dynamo.backends.common import aot_autograd
+
+    torch._dynamo.reset()
+    taken = []
+
+    def record(graph, _):
+        taken.extend(str(node.target) for node in graph.graph.nodes if node.op == "call_function")
+        return graph
+
+    def backend(graph, inputs):
+        return aot_autograd(fw_compiler=record)(graph, inputs)
+
+    bias = torch.zeros(S, S, requires_grad=True)
+    given = q.clone().requires_grad_()
+    call = torch.compile(lambda x: scaled_dot_product_attention(x, k, v, attn_mask=bias), backend=backend)
+    call(given).sum().backward()
+    return given.grad is not None and bias.grad is not None, "attnc.forward.default" in taken
+
+
+def test_compiled_before_and_after():
+    restore_flash_attention_impl()
+    assert traced_gradient() == (True, False)
+    activate_flash_attention_impl("attnc")
+    assert traced_gradient() == (True, True)
+    restore_flash_attention_impl()
+    assert traced_gradient() == (True, False)

@@ -225,10 +225,20 @@ class _Handle:
         self._library: Any = torch.library.Library("aten", "IMPL")
         for name, key, function in _KERNELS:
             self._library.impl(name, _or_else(name, key, function), key, with_keyset=True, allow_override=True)
+        _forget_kernels()
 
     def remove(self) -> None:
         self._library._destroy()
         self._library = None
+        _forget_kernels()
+
+
+def _forget_kernels() -> None:
+    """Tracing keeps which kernel an operator has in Python, and does not see that others were registered."""
+    for name in {name for name, _, _ in _KERNELS}:
+        operators = getattr(torch.ops.aten, name)
+        for overload in operators.overloads():
+            getattr(getattr(operators, overload), "_dispatch_cache", {}).clear()
 
 
 def _or_else(name: str, key: str, function: Callable[..., Any]) -> Callable[..., Any]:
