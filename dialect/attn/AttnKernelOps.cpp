@@ -207,6 +207,8 @@ static LogicalResult verifySchedules(KernelOpInterface op, Program program) {
 static LogicalResult verifySchedules(KernelOpInterface op) {
   if (!op.getSchedulesAttr())
     return success();
+  if (op.getSchedules().empty())
+    return op->emitOpError("expected one or more schedules, got none");
   SmallVector<Program> programs{Program::Forward};
   if (auto backward = dyn_cast<BackwardOp>(op.getOperation())) {
     auto hasAny = [&](ArrayRef<Program> of) {
