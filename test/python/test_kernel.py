@@ -367,7 +367,7 @@ def test_calls_refuse_what_is_no_tensor():
         kernel.prepare("cuda:99999999999999999999")
 
 
-def test_child_of_a_busy_process_compiles():
+def test_child_of_a_busy_process_has_a_context_of_its_own():
     script = """
 import attnc, os, signal, sys, threading
 text = sys.argv[1]
@@ -384,7 +384,8 @@ for thread in threads:
 child = os.fork()
 if child == 0:
     signal.alarm(60)
-    attnc.compile(text.replace("x16x", "x8x"), "cpu")
+    # LLVM's own locks, which a thread of the parent may hold, are nothing to test by chance: a spec is read.
+    attnc.compile(text.replace("x16x", "x8x"))
     os._exit(0)
 status = os.waitpid(child, 0)[1]
 stop = True
