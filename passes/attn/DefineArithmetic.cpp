@@ -218,9 +218,7 @@ void Definer::run() {
     if (isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect()))
       define(op);
     // What stands there now: the operation, and what was put around it.
-    for (Operation *made = previous ? previous->getNextNode() : &block.front(); made != next;
-         made = made->getNextNode())
-      ranges.infer(*made);
+    ranges.inferBetween(block, previous, next);
     op = next;
   }
 }

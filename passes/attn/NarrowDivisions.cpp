@@ -141,9 +141,7 @@ int64_t Narrower::run() {
     Operation *next = op.getNextNode(), *previous = op.getPrevNode();
     narrow(&op);
     ++narrowed;
-    for (Operation *made = previous ? previous->getNextNode() : &block.front(); made != next;
-         made = made->getNextNode())
-      ranges.infer(*made);
+    ranges.inferBetween(block, previous, next);
   }
   return narrowed;
 }

@@ -68,6 +68,11 @@ void RegionRanges::infer(Operation &op) {
       operands, [&](Value result, const ConstantIntRanges &range) { ranges.insert_or_assign(result, range); });
 }
 
+void RegionRanges::inferBetween(Block &block, Operation *first, Operation *last) {
+  for (Operation *op = first ? first->getNextNode() : &block.front(); op != last; op = op->getNextNode())
+    infer(*op);
+}
+
 ConstantIntRanges RegionRanges::get(Value value) const {
   if (auto it = ranges.find(value); it != ranges.end())
     return it->second;

@@ -31,6 +31,10 @@ public:
   /// Infers the results of `op`, whose operands' ranges are known.
   void infer(mlir::Operation &op);
 
+  /// Infers what stands in `block` after `first`, or from its start where that is null, and before `last`, or to its
+  /// end: what a walk has put in the place of an operation.
+  void inferBetween(mlir::Block &block, mlir::Operation *first, mlir::Operation *last);
+
   /// The range of an integer that the region computes or uses; all numbers of its type where nothing is known. An index
   /// has 64 bits.
   mlir::ConstantIntRanges get(mlir::Value value) const;

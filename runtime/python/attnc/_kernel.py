@@ -35,8 +35,8 @@ def compile(
     schedule: `#attn.schedule<...>` in place of the compiler's. backward: the kernel of the gradients.
     """
     for argument, text in (("spec", spec), ("name", name)):
-        if not isinstance(text, str):
-            raise TypeError(f"{argument}: expected a text, got {type(text).__name__}")
+        if text is None:
+            raise TypeError(f"{argument}: expected a text, got NoneType")
     check_texts(spec=spec, name=name, target=target, entry=entry, schedule=schedule)
     for argument, text in (("target", target), ("schedule", schedule)):
         if text == "":
