@@ -244,8 +244,7 @@ def TileSpecializeRoles : Pass<"tile-specialize-roles", "::attnc::tile::ProgramO
     For programs whose warpgroups have roles: tiles that products read from memory go through rings in shared memory. The
     producer gets the loads and everything that decides about them; consumers get the rest, and take the tiles from the
     rings. Both loop over the tiles of the grid that the block works on. The producer loads for all rows, including tiles
-    that some of the consumers skip (`tile.skip`). A load that consumers read again after the
-    steps, and that has one buffer, comes after the other loads that the first step begins with.
+    that some of the consumers skip (`tile.skip`).
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }

@@ -40,10 +40,8 @@ private:
   void findReduced(Block &from);
   void fillReducer(PersistentOp each, Block &from);
   void clonePut(LoadOp load, const IRMapping &mapping);
-  void delayPut(PutOp put);
   void cloneReduced(Operation &op, IRMapping &mapping);
   bool isOfRole(LoadOp load) const;
-  bool isReleasedLast(LoadOp load) const;
   void cloneForRole(Block &from, IRMapping &mapping);
   void cloneLoop(scf::ForOp loop, IRMapping &mapping);
   bool isOfOthers(scf::IfOp branch) const;
@@ -242,53 +240,13 @@ void RoleSplitter::cloneBranch(scf::IfOp branch, IRMapping &mapping) {
     mapping.map(branch.getResult(number), copy.getResult(place));
 }
 
-/// The first branch or loop of a block from `op` on, or null.
-static Operation *findControlFlow(Operation *op) {
-  while (op && !isa<scf::IfOp, scf::ForOp>(op))
-    op = op->getNextNode();
-  return op;
-}
-
-/// Whether consumers read a load again after the steps, so that its only buffer is the last that they release.
-bool RoleSplitter::isReleasedLast(LoadOp load) const {
-  Operation *steps = findControlFlow(load);
-  return steps && cast<RingType>(rings.lookup(load).getType()).getStages() == 1 &&
-         llvm::any_of(load->getUsers(), [&](Operation *user) {
-           return user->getBlock() == load->getBlock() && steps->isBeforeInBlock(user);
-         });
-}
-
-/// Fills the buffer that is released last only after the others that the first step reads: the producer waits until it
-/// is free, and the others are loaded while consumers still work on the tile before. One buffer of each ring goes
-/// ahead; a second may not be free until the steps of this tile have begun.
-void RoleSplitter::delayPut(PutOp put) {
-  auto branch = dyn_cast_or_null<scf::IfOp>(findControlFlow(put));
-  if (!branch || branch.getElseRegion().empty() || !findControlFlow(&branch.thenBlock()->front()))
-    return;
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.elseBlock());
-  builder.clone(*put);
-  llvm::SmallDenseSet<Value> begun;
-  Operation *place = &branch.thenBlock()->front();
-  for (; !isa<scf::IfOp, scf::ForOp>(place); place = place->getNextNode())
-    if (auto other = dyn_cast<PutOp>(place); other && !begun.insert(other.getRing()).second)
-      break;
-  put->moveBefore(place);
-}
-
 /// Clones what a producer needs of the program's body, `from`.
 void RoleSplitter::fillProducer(PersistentOp each, Block &from) {
   OpBuilder::InsertionGuard guard(builder);
-  Block &tile = each.getBody().front();
-  builder.setInsertionPointToEnd(&tile);
+  builder.setInsertionPointToEnd(&each.getBody().front());
   IRMapping mapping;
   mapping.map(program.getTile(), each.getTile());
   cloneForRole(from, mapping);
-  for (auto load : from.getOps<LoadOp>())
-    if (rings.contains(load) && isOfRole(load) && isReleasedLast(load))
-      for (auto put : llvm::make_early_inc_range(tile.getOps<PutOp>()))
-        if (put.getRing() == rings.lookup(load))
-          delayPut(put);
 }
 
 /// Finds what `from`, the program's body, computes of the tiles that consumers share, where a role of its own does so.
