@@ -238,5 +238,12 @@ attn.schedule_table <
    schedule = <query_tile = 128, key_tile = 48, panel = 64,
                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                            consumer_registers = 240, epilogue = direct, dynamic = true, gradients = <logit_stages = 2>>,
-                           program = dq>>
+                           program = dq>>,
+  // At 256 a buffer for captured tiles leaves room for two of those that two products read, and one of the other's.
+  <kernels = <programs = [dq, dkdv, dk, dv]>,
+   steps = [48 x 2 x 1, 32 x 2 x 1, 16 x 2 x 1, 48 x 1 x 1, 32 x 1 x 1, 16 x 1 x 1], registers = 224,
+   schedule = <query_tile = 128, key_tile = 48, panel = 64,
+               pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                           consumer_registers = 240, epilogue = direct, dynamic = true, gradients = <logit_stages = 1>,
+                           capture_stages = 1>, program = dq>>
  ]>
