@@ -116,15 +116,26 @@ void StoreEmitter::storeElements(tile::StoreOp store, Value address, int64_t thr
   }
 }
 
-/// A tile straight from registers: in whole groups where rows are aligned, else element by element.
+/// Whether no column of the tile is past a limit that only a launch knows, and the first one is at a multiple of 16
+/// bytes: i1, the same for all threads.
+Value StoreEmitter::hasWholeGroups(tile::StoreOp store) {
+  Ptx &ptx = context.ptx;
+  int64_t columns = cast<VectorType>(store.getValue().getType()).getDimSize(1), axis = store.getAxes()[1];
+  Value first = context.scalar(store.getIndices()[axis]);
+  Value ends = isBelow(ptx.add(first, columns - 1), store.getLimits()[1]);
+  Value begins = ptx.equal(ptx.bitAnd(first, columnsOfGroup - 1), 0);
+  return arith::AndIOp::create(ptx.b, ptx.loc, ends, begins);
+}
+
+/// A tile straight from registers: in whole groups where rows are aligned and no limit cuts them, else element by
+/// element.
 void StoreEmitter::storeTile(tile::StoreOp store) {
   Ptx &ptx = context.ptx;
   const View &view = context.abi.getView(store.getView());
   auto type = cast<VectorType>(store.getValue().getType());
   ArrayRef<int64_t> axes = store.getAxes();
   constexpr int64_t columnsTogether = lanesOfRow * columnsOfGroup;
-  bool packs =
-      endsWithTile(store) && context.tiles.find(store.getValue())->second.packed && axes[1] == view.type.getRank() - 1;
+  bool packs = context.tiles.find(store.getValue())->second.packed && axes[1] == view.type.getRank() - 1;
   const int64_t columns = context.columnsOfWarp(type);
   int64_t together = packs ? columns / columnsTogether * columnsTogether : 0;
   // Where rows start is computed once, before the ways part: what it is made of need not be kept in registers then.
@@ -161,7 +172,10 @@ void StoreEmitter::storeTile(tile::StoreOp store) {
   // What can go through a buffer has a tensor map, which asks for rows at multiples of 16 bytes.
   if (store.getBuffer())
     return inGroups();
-  auto branch = scf::IfOp::create(ptx.b, ptx.loc, areRowsAligned(view), /*withElseRegion=*/true);
+  Value mayGroup = areRowsAligned(view);
+  if (!endsWithTile(store))
+    mayGroup = arith::AndIOp::create(ptx.b, ptx.loc, mayGroup, hasWholeGroups(store));
+  auto branch = scf::IfOp::create(ptx.b, ptx.loc, mayGroup, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(ptx.b);
   ptx.b.setInsertionPoint(branch.thenBlock()->getTerminator());
   inGroups();

@@ -36,6 +36,7 @@ private:
   void storeElements(tile::StoreOp store, mlir::Value address, int64_t threadRow, int64_t first);
   void storeGroups(mlir::Value address, llvm::SmallVector<mlir::Value> words, mlir::Value inside);
   mlir::Value areRowsAligned(const View &view);
+  mlir::Value hasWholeGroups(tile::StoreOp store);
   void storeRows(tile::StoreOp store);
   mlir::Value isBelow(mlir::Value position, mlir::Value limit);
   llvm::SmallVector<mlir::Value> place(tile::StoreOp store, mlir::Value row);
