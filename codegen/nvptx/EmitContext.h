@@ -189,8 +189,9 @@ public:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> columns; ///< those of the thread's columns
   llvm::DenseMap<mlir::Value, Fragment> tiles;
   llvm::DenseMap<mlir::Value, SharedTile> sharedTiles;
-  /// Of rings, a word that is there when all has been read of what `tile.read` reads.
-  llvm::DenseMap<mlir::Value, mlir::Value> lastRead;
+  /// Of rings, a word that is there when all has been read of what `tile.read` reads; where a loop reads what has been
+  /// got before it, the address of a variable of that.
+  llvm::DenseMap<mlir::Value, mlir::Value> lastRead, lastReadInLoop;
 };
 
 } // namespace attnc::nvptx

@@ -33,6 +33,16 @@ static bool readsPages(tile::ProgramOp program) {
       .wasInterrupted();
 }
 
+/// Whether loops read what has been got of `ring` before them.
+static bool isReadInLoops(tile::RingOp ring) {
+  return llvm::any_of(ring->getUsers(), [](Operation *user) {
+    auto get = dyn_cast<tile::GetOp>(user);
+    return get && llvm::any_of(get->getUsers(), [&](Operation *reader) {
+             return isa<tile::ReadOp>(reader) && reader->getBlock() != get->getBlock();
+           });
+  });
+}
+
 RingEmitter::RingEmitter(EmitContext &context, Value base, tile::ProgramOp program)
     : context(context), base(base), hasUniformStages(program->hasAttr(tile::uniformStagesAttrName)) {
   Ptx &ptx = context.ptx;
@@ -41,13 +51,16 @@ RingEmitter::RingEmitter(EmitContext &context, Value base, tile::ProgramOp progr
     LLVM::StoreOp::create(ptx.b, ptx.loc, ptx.i32(initial), address);
     return address;
   };
-  for (auto ring : program.getBody().getOps<tile::RingOp>())
+  for (auto ring : program.getBody().getOps<tile::RingOp>()) {
     states[ring.getRing()] = State{ring,
                                    variable(),
                                    variable(),
                                    tile::mayClearRows(ring) ? variable() : Value(),
                                    tile::isFilledByConsumers(ring) ? variable() : Value(),
                                    tile::isFilledByConsumers(ring) ? variable() : Value()};
+    if (isReadInLoops(ring))
+      context.lastReadInLoop[ring.getRing()] = variable();
+  }
   // No sequence has the number -1, so that the first entries are read.
   if (readsPages(program))
     pages = {variable(), variable(), variable(), variable(-1)};
@@ -347,11 +360,15 @@ void RingEmitter::emit(tile::ReleaseOp release) {
   Value address = barrier(state, stage, /*full=*/false);
   // Loads of a warp may still be on their way when its next instruction runs, and the copy engine's writes know nothing
   // of them: what has been loaded goes into the address, times 0.
-  if (auto read = context.lastRead.find(release.getRing()); read != context.lastRead.end()) {
-    Value none = arith::AndIOp::create(ptx.b, ptx.loc, read->second, context.abi.getZero());
-    address = ptx.add(address, none);
-    context.lastRead.erase(read);
+  Value lastRead;
+  if (Value variable = context.lastReadInLoop.lookup(release.getRing())) {
+    lastRead = read(variable);
+  } else if (auto word = context.lastRead.find(release.getRing()); word != context.lastRead.end()) {
+    lastRead = word->second;
+    context.lastRead.erase(word);
   }
+  if (lastRead)
+    address = ptx.add(address, arith::AndIOp::create(ptx.b, ptx.loc, lastRead, context.abi.getZero()));
   // One predicated instruction: branches between a wait and the softmax cost more.
   ptx.arriveIf(address, ofWarps ? ptx.equal(context.place.lane, 0) : context.place.isLeader);
   advance(state, stage);

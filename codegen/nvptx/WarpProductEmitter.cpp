@@ -292,7 +292,12 @@ void WarpProductEmitter::emit(tile::ReadOp read) {
     llvm::append_range(fragment.values, words);
   }
   context.tiles[read.getResult()] = fragment;
-  if (auto get = read.getTile().getDefiningOp<tile::GetOp>())
+  auto get = read.getTile().getDefiningOp<tile::GetOp>();
+  if (!get)
+    return;
+  if (Value variable = context.lastReadInLoop.lookup(get.getRing()))
+    LLVM::StoreOp::create(ptx.b, ptx.loc, all, variable);
+  else
     context.lastRead[get.getRing()] = all;
 }
 

@@ -47,6 +47,20 @@ static bool isMultipleOf(Value value, int64_t factor) {
   return false;
 }
 
+/// Where a tile may be brought that iterations of a loop read: the outermost loop whose iterations all read the same
+/// one, or else the load itself. A gradient that batch entries share has such a loop.
+static Operation *findPlace(LoadOp load) {
+  Operation *place = load;
+  for (Operation *parent = load->getParentOp(); isa<scf::IfOp, scf::ForOp>(parent); parent = parent->getParentOp()) {
+    auto isOutside = [&](Value value) { return !parent->isAncestor(value.getParentRegion()->getParentOp()); };
+    if (!llvm::all_of(load.getIndices(), isOutside))
+      break;
+    if (isa<scf::ForOp>(parent))
+      place = parent;
+  }
+  return place;
+}
+
 /// Whether the copy engine can bring the tile of `load`, which elements of a step alone read, given a tensor that suits
 /// it: one of 16 bits, along whose last dimension its columns or its rows lie, from whole units of the engine on.
 /// Sequences that are packed begin at any element. An H200 calls a copy from within a unit an illegal instruction.
@@ -55,7 +69,8 @@ static bool isStageable(LoadOp load) {
   constexpr unsigned bits = 16;
   auto type = cast<VectorType>(load.getType());
   if (!isTile(type) || type.getElementTypeBitWidth() != bits || !isa<BlockArgument>(load.getView()) ||
-      load.getPages() || load.getRowGroup().size != 1 || load->use_empty() || !isa<scf::ForOp>(load->getParentOp()))
+      load.getPages() || load.getRowGroup().size != 1 || load->use_empty() ||
+      (findPlace(load) == load && !isa<scf::ForOp>(load->getParentOp())))
     return false;
   int64_t rank = load.getView().getType().getRank();
   return rank >= leastRank && rank <= mostRank && llvm::is_contained(load.getAxes(), rank - 1) &&
@@ -63,10 +78,9 @@ static bool isStageable(LoadOp load) {
          llvm::all_of(load->getUsers(), llvm::IsaPred<MapOp>);
 }
 
-/// Has the tile of `load` read from where the copy engine brings it. What that brings ends with the tensor, and where
-/// one element stands for all along other dimensions, it is at 0.
-static void stage(LoadOp load) {
-  OpBuilder builder(load);
+/// The load of the box that has the tile of `load`. What the copy engine brings ends with the tensor, and where one
+/// element stands for all along other dimensions, it is at 0.
+static LoadOp createBox(OpBuilder &builder, LoadOp load) {
   Location loc = load.getLoc();
   Value view = load.getView();
   auto type = cast<MemRefType>(view.getType());
@@ -81,9 +95,30 @@ static void stage(LoadOp load) {
   auto tile = cast<VectorType>(load.getType());
   bool isTransposed = load.getAxes()[0] == columns;
   auto box = isTransposed ? VectorType::get({tile.getDimSize(1), tile.getDimSize(0)}, tile.getElementType()) : tile;
-  auto brought = LoadOp::create(builder, loc, box, view, indices, limits, {rows, columns}, {});
-  load.replaceAllUsesWith(ReadOp::create(builder, loc, tile, brought, isTransposed).getResult());
-  load.erase();
+  return LoadOp::create(builder, loc, box, view, indices, limits, {rows, columns}, {});
+}
+
+/// Has the tiles of `loads` read from where the copy engine brings them. What it brings before a loop is read in each
+/// iteration, so that it takes no registers meanwhile, and branches of a step read the same.
+static void stage(ArrayRef<LoadOp> loads) {
+  SmallVector<std::pair<LoadOp, LoadOp>> hoisted; // loads, each with that of its box
+  for (LoadOp load : loads) {
+    Operation *place = findPlace(load);
+    OpBuilder builder(place);
+    auto isSame = [&](std::pair<LoadOp, LoadOp> other) {
+      return findPlace(other.first) == place && other.first.getView() == load.getView() &&
+             other.first.getIndices() == load.getIndices() && other.first.getAxes() == load.getAxes();
+    };
+    auto *known = llvm::find_if(hoisted, isSame);
+    LoadOp box = known == hoisted.end() ? createBox(builder, load) : known->second;
+    if (place != load && known == hoisted.end())
+      hoisted.push_back({load, box});
+    builder.setInsertionPoint(load);
+    bool isTransposed = load.getAxes()[0] == load.getView().getType().getRank() - 1;
+    load.replaceAllUsesWith(ReadOp::create(builder, load.getLoc(), load.getType(), box, isTransposed).getResult());
+  }
+  for (LoadOp load : loads)
+    load.erase();
 }
 
 namespace {
@@ -121,7 +156,7 @@ private:
     program.setBoxes(boxes);
     if (isOther)
       return;
-    llvm::for_each(loads, stage);
+    stage(loads);
     numStaged += loads.size();
   }
 };

@@ -178,3 +178,94 @@ tile.program @packed(%B: memref<?x?xbf16>, %T: memref<?x?xbf16>, %offsets: memre
   }
   tile.return
 }
+
+// -----
+
+// A tile that all iterations of a loop read is brought before it, once for both branches of a step, and read in each.
+// CHECK-LABEL: tile.program @shared(
+// CHECK-SAME: %[[B:[a-z0-9]+]]: memref<?x?xbf16>
+// CHECK-SAME: boxes = array<i64: 0, 0>
+// CHECK: %[[BOX:.*]] = tile.load %[[B]][%c0, %{{.*}}] axes [0, 1]
+// CHECK-NOT: tile.load
+// CHECK: scf.for
+// CHECK: scf.if
+// CHECK-NEXT: %[[READ:.*]] = tile.read %[[BOX]]
+// CHECK-NEXT: tile.map tiles(%{{.*}}, %[[READ]] :
+// CHECK: } else {
+// CHECK-NEXT: %[[OTHER:.*]] = tile.read %[[BOX]]
+// CHECK-NEXT: tile.map tiles(%{{.*}}, %[[OTHER]] :
+
+// For other tensors threads load it where it is read.
+// CHECK-LABEL: tile.program @shared_otherwise(
+// CHECK-SAME: boxes = array<i64: 0, 0>
+// CHECK: scf.for
+// CHECK: scf.if
+// CHECK-NEXT: tile.load
+
+tile.program @shared(%B: memref<?x?xbf16>, %n: index, %all: i1, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4, 
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct, capture_stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x16xf32>
+  %j = arith.muli %tile, %c16 : index
+  %sum = scf.for %b = %c0 to %n step %c1 iter_args(%s = %zero) -> (vector<8x16xf32>) {
+    %x = scf.if %all -> (vector<8x16xf32>) {
+      %t = tile.load %B[%c0, %j] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<8x16xbf16>
+      %y = tile.map tiles(%s, %t : vector<8x16xf32>, vector<8x16xbf16>) rows() cols() at(%c0, %j) {
+      ^bb0(%e: f32, %k: bf16, %i: index, %c: index):
+        %f = arith.extf %k : bf16 to f32
+        %z = arith.addf %e, %f : f32
+        tile.yield %z : f32
+      } -> vector<8x16xf32>
+      scf.yield %y : vector<8x16xf32>
+    } else {
+      %t = tile.load %B[%c0, %j] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<8x16xbf16>
+      %y = tile.map tiles(%s, %t : vector<8x16xf32>, vector<8x16xbf16>) rows() cols() at(%c0, %j) {
+      ^bb0(%e: f32, %k: bf16, %i: index, %c: index):
+        %f = arith.extf %k : bf16 to f32
+        %z = arith.subf %e, %f : f32
+        tile.yield %z : f32
+      } -> vector<8x16xf32>
+      scf.yield %y : vector<8x16xf32>
+    }
+    scf.yield %x : vector<8x16xf32>
+  }
+  tile.return
+}
+
+tile.program @shared_otherwise(%B: memref<?x?xbf16>, %n: index, %all: i1, %tile: index)
+    attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 8, panel = 4, without_boxes,
+                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                                          consumer_registers = 240, epilogue = direct>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : vector<8x16xf32>
+  %j = arith.muli %tile, %c16 : index
+  %sum = scf.for %b = %c0 to %n step %c1 iter_args(%s = %zero) -> (vector<8x16xf32>) {
+    %x = scf.if %all -> (vector<8x16xf32>) {
+      %t = tile.load %B[%c0, %j] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<8x16xbf16>
+      %y = tile.map tiles(%s, %t : vector<8x16xf32>, vector<8x16xbf16>) rows() cols() at(%c0, %j) {
+      ^bb0(%e: f32, %k: bf16, %i: index, %c: index):
+        %f = arith.extf %k : bf16 to f32
+        %z = arith.addf %e, %f : f32
+        tile.yield %z : f32
+      } -> vector<8x16xf32>
+      scf.yield %y : vector<8x16xf32>
+    } else {
+      %t = tile.load %B[%c0, %j] axes [0, 1] below(%n, %n) : memref<?x?xbf16> -> vector<8x16xbf16>
+      %y = tile.map tiles(%s, %t : vector<8x16xf32>, vector<8x16xbf16>) rows() cols() at(%c0, %j) {
+      ^bb0(%e: f32, %k: bf16, %i: index, %c: index):
+        %f = arith.extf %k : bf16 to f32
+        %z = arith.subf %e, %f : f32
+        tile.yield %z : f32
+      } -> vector<8x16xf32>
+      scf.yield %y : vector<8x16xf32>
+    }
+    scf.yield %x : vector<8x16xf32>
+  }
+  tile.return
+}
