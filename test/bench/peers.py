@@ -25,7 +25,7 @@ from typing import Any, Callable
 
 import peers_report
 from peers_bench import Bench, attempt, attempt_each
-from peers_cases import Case, all_cases
+from peers_cases import LEARNED, Case, all_cases
 from peers_cycles import measure_cycles, run_for_cycles
 from peers_data import data_points, find_model, measure_data, parse_columns
 
@@ -67,6 +67,8 @@ def all_points(quick: bool) -> list[tuple[str, Case]]:
     points += [("backward/" + name, dataclasses.replace(case, backward=True)) for name, case in points
                if name.startswith(("cudnn/", "flex/", "bias/", "dropout/", "flash2/")) and case.has_lse]
     points += [(f"backward/own/{variant}", Case(variant, 128, long, backward=True)) for variant in BACKWARD_OWN_VARIANTS]
+    points += [(f"backward/learned/{variant}/d{dim}", Case(variant, dim, 4096, backward=True))
+               for variant in LEARNED for dim in (64, 128, 256)]
     points += [(f"rest/d{dim}/4k/{mask}", Case(mask, dim, 4096)) for dim in OTHER_DIMS for mask in ("full", "causal")]
     points += [(f"rest/f32/d{dim}/4k/causal", Case("causal", dim, 4096, element="f32")) for dim in (64, 128, 256)]
     points += [(f"rest/sm_80/d{dim}/4k/causal", Case("causal", dim, 4096, warps=True)) for dim in (64, 128, 256)]

@@ -11,6 +11,7 @@ WINDOW = 1024  # keys before the query's own
 DOCUMENTS = 8
 CAP = 50.0
 DROPOUT = 0.1
+LEARNED = ("learned_bias", "learned_biases")  # variants whose captured tensor has a gradient
 
 # A bias for each logit: arguments, clauses, score.
 BIAS = (["bias: tensor<?x$Hx?x?xbf16>"], "", "%x = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<?x$Hx?x?xbf16>")
@@ -38,6 +39,11 @@ REGIONS: dict[str, tuple[list[str], str, str, str]] = {
     ),
     "bias": (*BIAS, "%keep = attn.causal %i, %j"),
     "full_bias": (*BIAS, ""),
+    # With a gradient of the bias: one for all batch entries, as its type says, and one for each.
+    "learned_bias": (
+        ["bias: tensor<1x$Hx?x?xbf16>"], "", "%x = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<1x$Hx?x?xbf16>", "",
+    ),
+    "learned_biases": (*BIAS, ""),
     "dropout": (["seed: i64"], f"dropout({DROPOUT}, %seed)", "", "%keep = attn.causal %i, %j"),
     "gqa": ([], "", "", "%keep = attn.causal %i, %j"),
     "sinks": (["sinks: tensor<$Hx1xf32>"], "sinks(%sinks : tensor<$Hx1xf32>)", "", "%keep = attn.causal %i, %j"),
@@ -79,7 +85,7 @@ class Case:
     @property
     def causal(self) -> bool:
         """Whether its mask is causal, or more than that."""
-        return self.variant not in ("full", "full_bias")
+        return self.variant not in ("full", "full_bias", *LEARNED)
 
     @property
     def has_lse(self) -> bool:
@@ -122,7 +128,10 @@ class Case:
         key = f"tensor<{rows}x{self.key_heads}x{self.dim}xbf16>"
         lse = f"tensor<{self.heads}x?xf32>" if self.variant == "packed" else f"tensor<?x{self.heads}x?xf32>"
         inputs = [f"q: {query}", f"k: {key}", f"v: {key}", *arguments]
-        declared = ", ".join(f'%{text} {{attn.name = "{text.split(":")[0]}"}}' for text in inputs)
+        learned = ", attn.requires_grad" if self.variant in LEARNED else ""
+        declared = ", ".join(
+            f'%{text} {{attn.name = "{text.split(":")[0]}"{learned if text in arguments else ""}}}' for text in inputs
+        )
         regions = ""
         if score:
             regions += f"    score (%s, %b, %h, %i, %j) {{\n      {score}\n      attn.yield %x : f32\n    }}\n"
@@ -143,6 +152,7 @@ class Case:
 def all_cases(points: list[tuple[str, Case]]) -> list[Case]:
     """Those of named points, and what they need or are compared with."""
     cases = [case for _, case in points]
+    cases += [dataclasses.replace(case, variant="full_bias") for case in cases if case.variant in LEARNED]
     plain = [Case("causal", 128, 4096)]
     plain += [Case("causal", case.dim, case.sequence) for name, case in points if peer_of(name) == "own"]
     plain += [dataclasses.replace(case, cuda=False) for case in cases if case.cuda]
@@ -204,9 +214,9 @@ def make_data(case: Case, torch: Any) -> Data:
     elif case.variant == "dense":
         rows = torch.arange(case.sequence, device="cuda")
         extra = [(rows[:, None] >= rows[None, :]).expand(case.batch, 1, -1, -1).contiguous()]
-    elif case.variant in ("bias", "full_bias"):
-        # One for all batch entries.
-        shape = (1, case.heads, case.sequence, case.sequence)
+    elif case.variant in ("bias", "full_bias", *LEARNED):
+        # One for all batch entries, but for those that have their own.
+        shape = (case.batch if case.variant == "learned_biases" else 1, case.heads, case.sequence, case.sequence)
         extra = [torch.randn(shape, generator=generator, device="cuda", dtype=dtype)]
     elif case.variant == "dropout":
         extra = [1]
@@ -223,7 +233,8 @@ def make_data(case: Case, torch: Any) -> Data:
     out, gradients = torch.full_like(query, float("nan")), []
     if case.backward:
         gradients = [torch.full_like(tensor, float("nan")) for tensor in (query, key, value)]
-        gradients += [torch.full_like(extra[0], float("nan"))] if case.variant == "sinks" else []
+        learned = ("sinks", *LEARNED)
+        gradients += [torch.full_like(extra[0], float("nan"))] if case.variant in learned else []
     return Data(query, key, value, extra, out, lse, normal(case.heads) if case.backward else None, gradients)
 
 

@@ -38,6 +38,8 @@ GROUPS = (
     ("backward/flex", "FlexAttention", "Gradients beside FlexAttention's; head dim 128."),
     ("backward/own", "plain causal", "Gradients of variants beside our own of plain causal attention, by FLOP kept; "
      "head dim 128."),
+    ("backward/learned", "without it", "Gradients with that of a bias, one for all batch entries or one for each, beside those "
+     "without; four batch entries of 4096."),
     ("backward/bias/cudnn", "cuDNN", "Gradients of queries, keys and values with a bias of bf16, beside cuDNN's."),
     ("backward/bias/flex", "FlexAttention", "The same beside FlexAttention's."),
     ("backward/dropout", "cuDNN", "Gradients with a tenth of the weights dropped, beside cuDNN's."),
