@@ -67,8 +67,12 @@ SmallVector<ScheduleAttr> attnc::gpu::selectBackwardSchedules(BackwardOp op, Gpu
       add(ofProgram);
     }
   }
-  for (Program program : getOtherPrograms(op))
-    add(tiles.selectWarps(program));
+  for (Program program : getOtherPrograms(op)) {
+    SmallVector<ScheduleAttr> ofProgram;
+    if (program == Program::Dbias && usesWarpgroups(op, target))
+      ofProgram = tiles.selectRoles(program);
+    add(ofProgram.empty() ? tiles.selectWarps(program) : ofProgram);
+  }
   // All but the first read what those before them leave, and start while these end.
   for (ScheduleAttr &schedule : schedules)
     if (target.getEarlyStart() && !llvm::is_contained({Program::Delta, Program::Dq}, schedule.getProgram()))
@@ -127,8 +131,9 @@ static LogicalResult checkOneProgram(BackwardOp op, ScheduleAttr schedule, Gradi
 /// Checks what a pipeline with roles adds.
 static LogicalResult checkRoles(BackwardOp op, ScheduleAttr schedule, GpuTargetAttr target) {
   PipelineAttr pipeline = schedule.getPipeline();
-  bool isOfWarps = llvm::is_contained(getOtherPrograms(op), schedule.getProgram()) ||
-                   llvm::is_contained({Program::Delta, Program::ConvertDq}, schedule.getProgram());
+  bool isOfWarps = schedule.getProgram() != Program::Dbias &&
+                   (llvm::is_contained(getOtherPrograms(op), schedule.getProgram()) ||
+                    llvm::is_contained({Program::Delta, Program::ConvertDq}, schedule.getProgram()));
   if (!usesWarpgroups(op, target) || isOfWarps)
     return op.emitError() << "expected #attn.warps for program " << stringifyProgram(schedule.getProgram()) << " on "
                           << target.getArch();
@@ -140,6 +145,16 @@ static LogicalResult checkRoles(BackwardOp op, ScheduleAttr schedule, GpuTargetA
   if (pipeline.getReducerRegisters() > 0 && schedule.getProgram() != Program::Dqdkdv)
     return op.emitError() << "expected reducer_registers only for program dqdkdv, got them for "
                           << stringifyProgram(schedule.getProgram());
+  if (pipeline.getSums() > 1 && schedule.getProgram() != Program::Dbias)
+    return op.emitError() << "expected sums = 1 for program " << stringifyProgram(schedule.getProgram()) << ", got "
+                          << pipeline.getSums();
+  if (pipeline.getSums() > 1 && pipeline.getStages() < 2)
+    return op.emitError("expected 2 stages or more with sums: products of a step start before those of the one before "
+                        "are awaited");
+  if (schedule.getProgram() == Program::Dbias && schedule.stagesCaptures() &&
+      pipeline.getCaptureStages() < pipeline.getSums())
+    return op.emitError() << "expected capture_stages for all sums of program dbias, " << pipeline.getSums() << ", got "
+                          << pipeline.getCaptureStages();
   if (pipeline.getOwnKeys() || pipeline.getRescaling() != Rescaling::EachStep)
     return op.emitError("expected rescaling = each_step, and no own_keys for gradients");
   return checkRegistersOfRoles(op, pipeline, target);

@@ -76,6 +76,9 @@ int64_t GradientTiles::countSharedBytes(ScheduleAttr schedule) {
   return rows * schedule.getRows() + (columns() + parts) * schedule.getColumns() + shared + statistics + captured;
 }
 
+/// Whether the derivative of the score reads the logit, as that of a sum does not.
+static bool readsLogits(BackwardOp op) { return !op.getDerivative().getArgument(1).use_empty(); }
+
 /// Sums, logits and their gradients, logits once more where derivatives are taken there and not as a slope that weights
 /// are multiplied by, weights, twice where products read those of the step before, and of steps of queries a statistic
 /// of each column, of which a thread has a quarter. Gradients of queries that come first take what consumers share of
@@ -88,13 +91,16 @@ bool GradientTiles::fitsRegisters(EntryAttr entry, Program program, TileStep ste
     return false;
   RegisterCostsAttr costs = (pipeline.getStaging() == Staging::Tma ? byRoles : byWarps).getCosts();
   auto count = static_cast<double>(step.columns);
-  double sums = static_cast<double>(countSumColumns(program)) / 2, logits = program == Program::Dv ? count / 2 : count;
-  double weights = pipeline.getOverlap() == Overlap::SumsLate ? count / 2 : count / 4;
+  double sums =
+      static_cast<double>(program == Program::Dbias ? step.columns * pipeline.getSums() : countSumColumns(program)) / 2;
+  // A tile that is shared has the next step's logits too, and its gradients are no operands of products.
+  double logits = program == Program::Dv ? count / 2 : program == Program::Dbias ? 1.5 * count : count;
+  double weights = program == Program::Dbias ? 0 : pipeline.getOverlap() == Overlap::SumsLate ? count / 2 : count / 4;
   auto parts = static_cast<double>(consumers * schedule.getPanel()) / static_cast<double>(rows);
   double statistics = tilesKeys(program) ? count / 4 / parts : 0;
   if (pipeline.getOverlap() == Overlap::QueriesFirst)
     statistics += (count + static_cast<double>(keyDim())) / 4;
-  if (program != Program::Dv && !op.getDerivative().empty() && !hasSlope(op))
+  if (program != Program::Dv && !op.getDerivative().empty() && !hasSlope(op) && readsLogits(op))
     logits += count / 2;
   // Random numbers are there for weights, and then for their gradients, where weights cannot say by their signs which
   // are dropped.
@@ -110,10 +116,13 @@ bool GradientTiles::fitsRegisters(EntryAttr entry, Program program, TileStep ste
 ScheduleAttr GradientTiles::getRoles(EntryAttr entry, Program program, TileStep step, int64_t captureStages) {
   ScheduleAttr schedule = entry.getSchedule(program, step);
   PipelineFields fields(schedule.getPipeline());
-  fields.sectionBytes = getSectionBytes(op, target);
-  fields.blockMask = listsSteps(program);
   fields.captureStages = captureStages;
-  fields.batchInside = !fields.blockMask && mayShareCapturesOverBatch(op);
+  // Tiles that heads or batch entries share come in one order.
+  if (program != Program::Dbias) {
+    fields.sectionBytes = getSectionBytes(op, target);
+    fields.blockMask = listsSteps(program);
+    fields.batchInside = !fields.blockMask && mayShareCapturesOverBatch(op);
+  }
   return schedule.withPipeline(fields.get(op.getContext()));
 }
 
@@ -127,6 +136,9 @@ ScheduleAttr GradientTiles::getWarps(EntryAttr entry, Program program, TileStep 
 }
 
 bool GradientTiles::fitsRoles(EntryAttr entry, Program program, TileStep step, int64_t captureStages) {
+  // What a tile holds sums of is brought for all of them.
+  if (program == Program::Dbias && captureStages > 0 && captureStages < entry.getSchedule().getPipeline().getSums())
+    return false;
   return fitsRegisters(entry, program, step, captureStages) &&
          countSharedBytes(getRoles(entry, program, step, captureStages)) + barrierBytes <= target.getSharedBytes();
 }

@@ -143,10 +143,13 @@ def Attn_GradientStepsAttr : AttrDef<Attn_Dialect, "GradientSteps"> {
       for half of the columns, a step late.
     - `rows_in_registers`: with a reducer, consumers read their keys and values from shared memory once for each tile, and
       multiply from registers: each step reads less of shared memory.
+    - `sums`: of program `dbias`, the steps whose sums a tile holds at a time, for all of which it loads its queries once.
+      Captured tiles of all of them are in shared memory together.
   }];
   let parameters = (ins DefaultValuedParameter<"int64_t", "0">:$logit_stages, Attn_OverlapParameter:$overlap,
                         DefaultValuedParameter<"int64_t", "0">:$reducer_registers,
-                        DefaultValuedParameter<"bool", "false">:$rows_in_registers);
+                        DefaultValuedParameter<"bool", "false">:$rows_in_registers,
+                        DefaultValuedParameter<"int64_t", "1">:$sums);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
@@ -209,6 +212,7 @@ def Attn_RolesAttr : AttrDef<Attn_Dialect, "Roles", [Attn_PipelineAttr]> {
     Overlap getOverlap() const { return getGradients() ? getGradients().getOverlap() : Overlap::InStep; }
     int64_t getReducerRegisters() const { return getGradients() ? getGradients().getReducerRegisters() : 0; }
     bool getRowsInRegisters() const { return getGradients() && getGradients().getRowsInRegisters(); }
+    int64_t getSums() const { return getGradients() ? getGradients().getSums() : 1; }
   }];
 }
 

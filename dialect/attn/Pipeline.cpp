@@ -63,9 +63,11 @@ static LogicalResult verifyRegisters(function_ref<InFlightDiagnostic()> emitErro
 }
 
 LogicalResult GradientStepsAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t logitStages,
-                                        Overlap overlap, int64_t reducerRegisters, bool rowsInRegisters) {
+                                        Overlap overlap, int64_t reducerRegisters, bool rowsInRegisters, int64_t sums) {
   if (logitStages != 0 && !isCount(logitStages))
     return emitError() << "expected logit_stages from 0 to " << most << ", got " << logitStages;
+  if (!isCount(sums))
+    return emitError() << "expected sums from 1 to " << most << ", got " << sums;
   if (reducerRegisters == 0 && rowsInRegisters)
     return emitError() << "expected rows_in_registers with reducer_registers alone";
   if (reducerRegisters == 0)

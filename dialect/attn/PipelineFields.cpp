@@ -17,12 +17,12 @@ PipelineFields::PipelineFields(PipelineAttr pipeline)
       overlap(pipeline.getOverlap()), splitFloats(pipeline.getSplitFloats()),
       captureStages(pipeline.getCaptureStages()), batchInside(pipeline.getBatchInside()),
       reducerRegisters(pipeline.getReducerRegisters()), rowsInRegisters(pipeline.getRowsInRegisters()),
-      weightsAhead(pipeline.getWeightsAhead()) {}
+      weightsAhead(pipeline.getWeightsAhead()), sums(pipeline.getSums()) {}
 
 GradientStepsAttr PipelineFields::getGradients(MLIRContext *context) const {
-  if (logitStages == 0 && overlap == Overlap::InStep && reducerRegisters == 0 && !rowsInRegisters)
+  if (logitStages == 0 && overlap == Overlap::InStep && reducerRegisters == 0 && !rowsInRegisters && sums == 1)
     return {};
-  return GradientStepsAttr::get(context, logitStages, overlap, reducerRegisters, rowsInRegisters);
+  return GradientStepsAttr::get(context, logitStages, overlap, reducerRegisters, rowsInRegisters, sums);
 }
 
 PipelineAttr PipelineFields::get(MLIRContext *context) const {

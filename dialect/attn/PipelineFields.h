@@ -37,6 +37,7 @@ struct PipelineFields {
   bool batchInside = false;
   int64_t reducerRegisters = 0;
   bool rowsInRegisters = false, weightsAhead = false;
+  int64_t sums = 1;
 
 private:
   /// What a backward has of its own; null where that is nothing.

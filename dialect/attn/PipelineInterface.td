@@ -53,6 +53,7 @@ def Attn_PipelineAttr : AttrInterface<"PipelineAttr"> {
                         "::attnc::attn::Overlap::InStep">,
     Attn_PipelineOption<"Registers of a thread of the warpgroup that adds up gradients of queries; 0 where there is none.",
                         "int64_t", "getReducerRegisters", "0">,
+    Attn_PipelineOption<"Steps whose sums a tile holds that heads or batch entries share.", "int64_t", "getSums", "1">,
     // Of warps.
     Attn_PipelineOption<"Whether all threads split the right operands of exact f32, once.", "bool", "getSplitFloats",
                         "false">,

@@ -44,7 +44,10 @@ static void writeBlockMask(ModuleOp module, const KernelFunction &function, Kern
 
 /// The programs of captured tensors that `schedule` is of, one for each.
 static void writeCapturedGradients(ModuleOp module, const KernelFunction &function, BackwardOp op,
-                                   ScheduleAttr schedule, StringRef name, StringRef end) {
+                                   ScheduleAttr schedule, StringRef name, StringRef end, bool withoutBoxes = false) {
+  if (schedule.stagesCaptures())
+    writeCapturedGradients(module, function, op, schedule.getWithoutBoxes(), name, (end + "_without_boxes").str(),
+                           /*withoutBoxes=*/true);
   SmallVector<CapturedForm> forms;
   switch (schedule.getProgram()) {
   case Program::Dbias:
@@ -65,6 +68,8 @@ static void writeCapturedGradients(ModuleOp module, const KernelFunction &functi
         (name + "_" + stringifyProgram(schedule.getProgram()) + "_" + Twine(captured.number) + end).str();
     TileBuilder b(module, function, op, schedule, program, ProgramKind::Kernel, captured);
     writeCapturedGradient(b, op, captured);
+    if (withoutBoxes)
+      module.lookupSymbol<tile::ProgramOp>(program).setWithoutBoxes(true);
   }
 }
 

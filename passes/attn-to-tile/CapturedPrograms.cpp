@@ -56,50 +56,89 @@ GradientWriter::QueryRows GradientWriter::loadQueryRows() {
           {b.loadRowStatistic(b.offsetStatistic()), b.loadRowStatistic(b.deltaStatistic()), /*ofRows=*/true}};
 }
 
+Value GradientWriter::logitProducts(const QueryRows &rows, Value first) {
+  return product(rows.query, b.loadColumns(op.getKey(), first, /*masked=*/false));
+}
+
 SmallVector<Value> GradientWriter::capturedGradients(const QueryRows &rows, const ColumnStep &step,
-                                                     ArrayRef<CapturedGradient> wanted) {
-  Value keys = b.loadColumns(op.getKey(), step.first, /*masked=*/false);
+                                                     ArrayRef<CapturedGradient> wanted, Value products,
+                                                     function_ref<void()> startNext) {
   Value values = b.loadColumns(op.getValue(), step.first, /*masked=*/false);
-  Logits logits = buildLogits(product(rows.query, keys), step.first, /*wantsSlope=*/true);
+  Value ahead = productAhead(rows.outGradient, values);
+  startNext();
+  Logits logits = buildLogits(products, step.first, /*wantsSlope=*/true);
   Weights weights = probabilities(logits, step, rows.statistics);
-  return logitGradients(weights, logits, product(rows.outGradient, values), step.first, rows.statistics,
+  Value weightProducts = ahead ? ahead : product(rows.outGradient, values);
+  return logitGradients(weights, logits, weightProducts, step.first, rows.statistics,
                         /*wantsLogits=*/false, wanted)
       .captured;
 }
 
-Value GradientWriter::addSharedTile(const CapturedGradient &one, const ColumnStep &step, Value sum) {
-  Value gradient = capturedGradients(loadQueryRows(), step, one).front();
-  return b.buildMap({sum, existing(gradient)}, {}, {}, builder.getF32Type(),
-                    [&](ValueRange x) -> Value { return arith::AddFOp::create(builder, loc, x[0], x[1]); });
+Value GradientWriter::addShared(const CapturedGradient &one, const QueryRows &rows, const ColumnStep &step,
+                                Value products, Value sum, function_ref<void()> startNext) {
+  Value gradient = existing(capturedGradients(rows, step, one, products, startNext).front());
+  return b.buildMap({sum, gradient}, {}, {}, builder.getF32Type(), [&](ValueRange x) -> Value {
+    auto next = arith::AddFOp::create(builder, loc, x[0], x[1]);
+    // The gradient is a product that nothing else reads.
+    next.setFastmath(arith::FastMathFlags::contract);
+    return next;
+  });
+}
+
+SmallVector<Value> GradientWriter::addSharedSteps(const CapturedGradient &one, ArrayRef<Value> steps,
+                                                  const ColumnBounds &bounds, bool masked, ValueRange sums) {
+  QueryRows rows = loadQueryRows();
+  SmallVector<Value> all;
+  Value products = logitProducts(rows, steps.front());
+  for (size_t number = 0; number < steps.size(); ++number) {
+    Value following;
+    auto startNext = [&] {
+      if (number + 1 < steps.size())
+        following = logitProducts(rows, steps[number + 1]);
+    };
+    all.push_back(addShared(one, rows, {steps[number], bounds, masked}, products, sums[number], startNext));
+    products = following;
+  }
+  return all;
+}
+
+SmallVector<Value> GradientWriter::addSharedAsDecided(const CapturedGradient &one, ArrayRef<Value> steps,
+                                                      const ColumnBounds &bounds, ValueRange sums) {
+  QueryRows rows = loadQueryRows();
+  SmallVector<Value> all;
+  for (size_t number = 0; number < steps.size(); ++number)
+    llvm::append_range(all, b.buildStep(steps[number], sums[number], [&](bool masked) {
+      Value products = logitProducts(rows, steps[number]);
+      return SmallVector<Value>{
+          addShared(one, rows, {steps[number], bounds, masked}, products, sums[number], /*startNext=*/[] {})};
+    }));
+  return all;
 }
 
 void GradientWriter::writeSharedTiles(const CapturedGradient &one) {
   b.buildCapturedGeometry();
-  Value all = b.viewDim(b.lookup(op.getKey()), 1), step = b.index(b.getColumns());
-  auto loop = scf::ForOp::create(builder, loc, b.index(0), all, step);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  Value first = loop.getInductionVar();
-  auto compare = [&](arith::CmpIPredicate predicate, Value x, Value y) -> Value {
-    return arith::CmpIOp::create(builder, loc, predicate, x, y);
+  SmallVector<Value> steps = b.listSharedSteps(), none(steps.size(), zeros(b.getColumns()));
+  Value first = steps.front(), end = b.add(steps.back(), b.index(b.getColumns()));
+  // Whether low < x and y < high, or the same with equality.
+  auto areBetween = [&](arith::CmpIPredicate predicate, Value low, Value x, Value y, Value high) -> Value {
+    return arith::AndIOp::create(builder, loc, arith::CmpIOp::create(builder, loc, predicate, low, x),
+                                 arith::CmpIOp::create(builder, loc, predicate, y, high));
   };
-  Value sum = b.forSharers(zeros(b.getColumns()), [&](Value carried) -> Value {
+  SmallVector<Value> sums = b.forSharers(none, [&](ValueRange carried) {
     b.buildCaptures();
     ColumnBounds bounds = b.buildBounds();
-    Value begins = compare(arith::CmpIPredicate::slt, first, bounds.high);
-    Value ends = compare(arith::CmpIPredicate::slt, bounds.low, b.add(first, step));
-    auto branch = scf::IfOp::create(builder, loc, TypeRange(carried.getType()),
-                                    arith::AndIOp::create(builder, loc, begins, ends), /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard inner(builder);
-    builder.setInsertionPointToEnd(branch.elseBlock());
-    scf::YieldOp::create(builder, loc, carried);
-    builder.setInsertionPointToEnd(branch.thenBlock());
-    scf::YieldOp::create(builder, loc, b.buildStep(first, carried, [&](bool masked) {
-      return SmallVector<Value>{addSharedTile(one, {first, bounds, masked}, carried)};
-    }));
-    return branch.getResult(0);
+    auto add = [&](bool masked) { return [&, masked] { return addSharedSteps(one, steps, bounds, masked, carried); }; };
+    auto visit = [&] {
+      if (b.looksAtSteps())
+        return addSharedAsDecided(one, steps, bounds, carried);
+      Value all = areBetween(arith::CmpIPredicate::sle, bounds.fullLow, first, end, bounds.fullHigh);
+      return b.buildBranch(carried.getTypes(), all, add(/*masked=*/false), add(/*masked=*/true));
+    };
+    Value some = areBetween(arith::CmpIPredicate::slt, bounds.low, end, first, bounds.high);
+    return b.buildBranch(carried.getTypes(), some, visit, [&] { return SmallVector<Value>(carried); });
   });
-  b.storeCapturedTile(sum, one, first);
+  for (auto [key, sum] : llvm::zip_equal(steps, sums))
+    b.storeCapturedTile(sum, one, key);
 }
 
 void GradientWriter::writeBuckets(const CapturedGradient &one) {
@@ -111,7 +150,7 @@ void GradientWriter::writeBuckets(const CapturedGradient &one) {
   auto bucket = [&](int64_t number) { return b.add(b.getFirstBucket(), b.index(number)); };
   SmallVector<CapturedGradient> each(count, one);
   SmallVector<Value> sums = b.overColumns(emptySums(each), bounds, [&](const ColumnStep &step, ValueRange state) {
-    SmallVector<Value> gradients = capturedGradients(rows, step, one);
+    SmallVector<Value> gradients = capturedGradients(rows, step, one, logitProducts(rows, step.first));
     SmallVector<Value> next;
     for (auto [number, sum] : llvm::enumerate(state)) {
       Type i32 = builder.getI32Type(), f32 = builder.getF32Type();
@@ -145,7 +184,7 @@ void GradientWriter::writeScattered() {
   QueryRows rows = loadQueryRows();
   SmallVector<CapturedGradient> scattered = capturedOf({CapturedForm::Scattered});
   b.overColumns({}, bounds, [&](const ColumnStep &step, ValueRange) -> SmallVector<Value> {
-    SmallVector<Value> gradients = capturedGradients(rows, step, scattered);
+    SmallVector<Value> gradients = capturedGradients(rows, step, scattered, logitProducts(rows, step.first));
     ArrayRef<Value> yielded = gradients;
     for (const CapturedGradient &one : scattered)
       for (const Axes &read : one.reads) {
@@ -170,9 +209,9 @@ void GradientWriter::writeSums(const CapturedGradient &one) {
   b.buildCapturedGeometry();
   TileBuilder::Statistic statistic = b.sumStatistic(one, b.getFirstBucket());
   Type f32 = builder.getF32Type();
-  Value sum = b.forSharers(b.splat(b.rowType(f32), 0), [&](Value carried) -> Value {
+  auto addUp = [&](ValueRange carried) -> SmallVector<Value> {
     if (one.form == CapturedForm::QuerySums || one.form == CapturedForm::KeySums)
-      return arith::AddFOp::create(builder, loc, carried, b.loadRowStatistic(statistic));
+      return {arith::AddFOp::create(builder, loc, carried.front(), b.loadRowStatistic(statistic))};
     // All rows of the tile are the same sum.
     Value none = zeros(b.getColumns());
     auto loop =
@@ -183,9 +222,9 @@ void GradientWriter::writeSums(const CapturedGradient &one) {
     Value terms = b.buildMap(none, {}, columns, f32,
                              [&](ValueRange x) -> Value { return arith::AddFOp::create(builder, loc, x[0], x[1]); });
     scf::YieldOp::create(builder, loc, addColumns(terms, loop.getRegionIterArg(0)));
-    return loop.getResult(0);
-  });
-  b.storeCapturedVector(sum);
+    return {loop.getResult(0)};
+  };
+  b.storeCapturedVector(b.forSharers(b.splat(b.rowType(f32), 0), addUp).front());
 }
 
 void attnc::attn::writeScattered(TileBuilder &b, BackwardOp op) {

@@ -161,10 +161,13 @@ private:
     Statistics statistics;
   };
   QueryRows loadQueryRows();
-  /// What the elements of a step read of captured tensors: of each of `wanted` what the derivative region yields for
-  /// it.
-  llvm::SmallVector<mlir::Value> capturedGradients(const QueryRows &rows, const ColumnStep &step,
-                                                   llvm::ArrayRef<CapturedGradient> wanted);
+  /// The products of a tile's queries and the keys of a step, from `first` on.
+  mlir::Value logitProducts(const QueryRows &rows, mlir::Value first);
+  /// What the elements of a step, which has these products, read of captured tensors: of each of `wanted` what the
+  /// derivative region yields for it. `startNext` writes what is to start before the elements.
+  llvm::SmallVector<mlir::Value> capturedGradients(
+      const QueryRows &rows, const ColumnStep &step, llvm::ArrayRef<CapturedGradient> wanted, mlir::Value products,
+      llvm::function_ref<void()> startNext = [] {});
   /// Those of some forms, in order.
   llvm::SmallVector<CapturedGradient> capturedOf(llvm::ArrayRef<CapturedForm> forms) {
     return getCapturedGradients(op, forms);
@@ -177,8 +180,16 @@ private:
   /// out anyway, as they are where they are stored or added up by rows.
   mlir::Value existing(mlir::Value tile);
   mlir::Value ofExistingRows(mlir::Value tile);
-  /// What one head of one batch entry adds to a tile of a tensor that it shares with others.
-  mlir::Value addSharedTile(const CapturedGradient &one, const ColumnStep &step, mlir::Value sum);
+  /// What one head of one batch entry makes of a sum that it shares with others, by a step that has these products.
+  mlir::Value addShared(const CapturedGradient &one, const QueryRows &rows, const ColumnStep &step,
+                        mlir::Value products, mlir::Value sum, llvm::function_ref<void()> startNext);
+  /// The same of the sums of steps from these keys on. Products of queries and keys of each start before the elements
+  /// of the one before.
+  llvm::SmallVector<mlir::Value> addSharedSteps(const CapturedGradient &one, llvm::ArrayRef<mlir::Value> steps,
+                                                const ColumnBounds &bounds, bool masked, mlir::ValueRange sums);
+  /// The same where data decides about steps, which are looked at one by one.
+  llvm::SmallVector<mlir::Value> addSharedAsDecided(const CapturedGradient &one, llvm::ArrayRef<mlir::Value> steps,
+                                                    const ColumnBounds &bounds, mlir::ValueRange sums);
   /// Stores gradients of 0 where the mask drops whole tiles, in tensors that have a number for each query and key.
   void storeUnvisited(const ColumnBounds &bounds);
 

@@ -24,6 +24,8 @@ AffineExpr TileCapturedGradients::countCapturedTiles(SmallVectorImpl<int64_t> &s
     Value tensor = capturedRows() == Coordinate::Query ? kernel.getQuery() : kernel.getKey();
     tiles = sizeOf(tensor, kernel.isPacked() ? 0 : 1, sizes).ceilDiv(getRows());
   }
+  if (captured->form == CapturedForm::SharedTiles)
+    tiles = tiles * sizeOf(kernel.getKey(), 1, sizes).ceilDiv(countSharedKeys());
   tiles = tiles * captured->countBuckets();
   if (captured->isAlong(Coordinate::Head))
     tiles = tiles * kernel.getQueryHeads();
@@ -43,6 +45,11 @@ void TileCapturedGradients::buildCapturedGeometry() {
     geometry.row0 = mul(take(arith::CeilDivUIOp::create(builder, loc, rows, extent)), extent);
     live = min(sub(rows, geometry.row0), extent);
   }
+  if (captured->form == CapturedForm::SharedTiles) {
+    Value extent = index(countSharedKeys());
+    Value tiles = arith::CeilDivUIOp::create(builder, loc, viewDim(lookup(kernel.getKey()), 1), extent);
+    firstKey = mul(take(tiles), extent);
+  }
   if (captured->dimOfBuckets())
     firstBucket = take(index(captured->countBuckets()));
   if (captured->isAlong(Coordinate::Head))
@@ -52,21 +59,30 @@ void TileCapturedGradients::buildCapturedGeometry() {
   tile::LiveRowsOp::create(builder, loc, live);
 }
 
-Value TileCapturedGradients::forSharers(Value initial, function_ref<Value(Value carried)> body) {
-  auto overRange = [&](Value end, Value carried, function_ref<Value(Value, Value)> inner) -> Value {
+SmallVector<Value> TileCapturedGradients::listSharedSteps() {
+  SmallVector<Value> steps;
+  for (int64_t first = 0; first < countSharedKeys(); first += getColumns())
+    steps.push_back(add(firstKey, index(first)));
+  return steps;
+}
+
+SmallVector<Value> TileCapturedGradients::forSharers(ValueRange initial,
+                                                     function_ref<SmallVector<Value>(ValueRange carried)> body) {
+  using Body = function_ref<SmallVector<Value>(Value, ValueRange)>;
+  auto overRange = [&](Value end, ValueRange carried, Body inner) -> SmallVector<Value> {
     auto loop = scf::ForOp::create(builder, loc, index(0), end, index(1), carried);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToEnd(loop.getBody());
-    scf::YieldOp::create(builder, loc, inner(loop.getInductionVar(), loop.getRegionIterArg(0)));
-    return loop.getResult(0);
+    scf::YieldOp::create(builder, loc, inner(loop.getInductionVar(), loop.getRegionIterArgs()));
+    return SmallVector<Value>(loop.getResults());
   };
-  auto ofHead = [&](Value carried) {
+  auto ofHead = [&](ValueRange carried) {
     int64_t group = kernel.getQueryHeads() / kernel.getKeyHeads();
     geometry.keyHead = arith::DivUIOp::create(builder, loc, geometry.head, index(group));
     return body(carried);
   };
   Value ownHead = geometry.head;
-  auto ofBatch = [&](Value batch, Value carried) {
+  auto ofBatch = [&](Value batch, ValueRange carried) {
     setBatch(batch);
     geometry.shift =
         kernel.getAlign() == Alignment::BottomRight ? sub(geometry.key.count, geometry.query.count) : index(0);
@@ -74,14 +90,14 @@ Value TileCapturedGradients::forSharers(Value initial, function_ref<Value(Value 
       geometry.shift = add(geometry.shift, lookup(offset));
     if (ownHead)
       return ofHead(carried);
-    return overRange(index(kernel.getQueryHeads()), carried, [&](Value head, Value inner) {
+    return overRange(index(kernel.getQueryHeads()), carried, [&](Value head, ValueRange inner) {
       geometry.head = head;
       return ofHead(inner);
     });
   };
   bool isOneBatch = kernel.isPacked() || captured->isAlong(Coordinate::Batch);
-  Value result = isOneBatch ? ofBatch(kernel.isPacked() ? Value() : geometry.batch, initial)
-                            : overRange(viewDim(lookup(kernel.getQuery()), 0), initial, ofBatch);
+  SmallVector<Value> result = isOneBatch ? ofBatch(kernel.isPacked() ? Value() : geometry.batch, initial)
+                                         : overRange(viewDim(lookup(kernel.getQuery()), 0), initial, ofBatch);
   geometry.head = ownHead;
   return result;
 }

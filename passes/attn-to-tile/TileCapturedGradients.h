@@ -18,9 +18,13 @@ public:
 
   /// In a program of one captured tensor: finds the tile's place among its elements.
   void buildCapturedGeometry();
+  /// The first key of each step of a tile that heads or batch entries share.
+  llvm::SmallVector<mlir::Value> listSharedSteps();
   /// Calls `body` in loops over the heads and batch entries that share the tile's elements, which it is then for, with
   /// what is carried; returns what the last leaves.
-  mlir::Value forSharers(mlir::Value initial, llvm::function_ref<mlir::Value(mlir::Value carried)> body);
+  llvm::SmallVector<mlir::Value>
+  forSharers(mlir::ValueRange initial,
+             llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange carried)> body);
   /// Stores a row vector as the tile's part of the gradient of the captured tensor.
   void storeCapturedVector(mlir::Value vector);
   /// Stores a tile as the gradient of a captured tensor that has a number for each query and key, for columns from
@@ -32,6 +36,8 @@ protected:
   mlir::AffineExpr countCapturedTiles(llvm::SmallVectorImpl<int64_t> &sizes);
 
 private:
+  /// Keys of a tile that heads or batch entries share.
+  int64_t countSharedKeys() const { return getColumns() * (getPipeline() ? getPipeline().getSums() : 1); }
   /// What the rows of a program of one captured tensor are: queries or keys.
   Coordinate capturedRows() const {
     return captured->form == CapturedForm::KeySums ? Coordinate::Key : Coordinate::Query;

@@ -44,6 +44,7 @@ protected:
   mlir::Value listRow;     ///< of this tile among the lists of steps
   mlir::Value part;        ///< of the tile's columns, where they are split
   mlir::Value firstColumn; ///< of the output, in a program that combines parts
+  mlir::Value firstKey;    ///< of a tile that heads or batch entries share
 
 private:
   /// Says which head, or which heads that share tiles, the tile is for; or which key head where it is of keys.

@@ -30,6 +30,8 @@ public:
   /// about steps and no block mask has listed them, there are two, one in the other: of most stretches of several steps
   /// all are left out, or keep all.
   llvm::SmallVector<mlir::Value> overColumns(mlir::ValueRange initial, const ColumnBounds &bounds, StepBody body);
+  /// Whether data decides about steps, and no block mask has listed them.
+  bool looksAtSteps();
   /// Says of the loop over the steps of the program what of each comes ahead of the rest (`tile::overlapAttrName`).
   void setOverlap(mlir::scf::ForOp loop);
   /// Whether one loop may go through all query heads of the tile's group: nothing but their tensors tells them apart,
@@ -43,23 +45,21 @@ public:
   /// Without such a region, or where a block mask has listed the steps, the mask is always there.
   llvm::SmallVector<mlir::Value> buildStep(mlir::Value first, mlir::ValueRange state,
                                            llvm::function_ref<llvm::SmallVector<mlir::Value>(bool masked)> step);
+  /// The results, of `types`, of one branch or the other.
+  llvm::SmallVector<mlir::Value> buildBranch(mlir::TypeRange types, mlir::Value condition,
+                                             llvm::function_ref<llvm::SmallVector<mlir::Value>()> then,
+                                             llvm::function_ref<llvm::SmallVector<mlir::Value>()> otherwise);
 
 private:
   /// A loop from `low` to `high`, whose steps `body` writes with what is carried.
   mlir::scf::ForOp
   buildLoop(mlir::Value low, mlir::Value high, int64_t step, mlir::ValueRange initial,
             llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value iv, mlir::ValueRange state)> body);
-  /// Whether data decides about steps, and no block mask has listed them.
-  bool looksAtSteps();
   /// The loop over places: `columnOf` gives the first column of one.
   llvm::SmallVector<mlir::Value> overPlaces(mlir::ValueRange initial, ColumnBounds places,
                                             llvm::function_ref<mlir::Value(mlir::Value place)> columnOf, StepBody body);
   /// The loop where each step is looked at, or several together.
   llvm::SmallVector<mlir::Value> overStretches(mlir::ValueRange initial, const ColumnBounds &bounds, StepBody body);
-  /// The results, of `types`, of one branch or the other.
-  llvm::SmallVector<mlir::Value> buildBranch(mlir::TypeRange types, mlir::Value condition,
-                                             llvm::function_ref<llvm::SmallVector<mlir::Value>()> then,
-                                             llvm::function_ref<llvm::SmallVector<mlir::Value>()> otherwise);
 };
 
 } // namespace attnc::attn

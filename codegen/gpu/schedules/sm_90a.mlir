@@ -245,5 +245,24 @@ attn.schedule_table <
    schedule = <query_tile = 128, key_tile = 48, panel = 64,
                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                            consumer_registers = 240, epilogue = direct, dynamic = true, gradients = <logit_stages = 1>,
-                           capture_stages = 1>, program = dq>>
+                           capture_stages = 1>, program = dq>>,
+  // Tiles that heads or batch entries share. Two steps whose captured tiles are staged have the same queries at a time;
+  // where threads load those, or there is room for one, registers spill or loads wait for each other with more.
+  <kernels = <programs = [dbias]>,
+   steps = [64 x 3], registers = 176,
+   schedule = <query_tile = 128, key_tile = 64, panel = 64,
+               pipeline = #attn.roles<consumers = 2, stages = 3, query_stages = 2, producer_registers = 24,
+                           consumer_registers = 240, epilogue = direct, dynamic = true, gradients = <sums = 2>,
+                           capture_stages = 2>, program = dbias>>,
+  <kernels = <programs = [dbias]>,
+   steps = [64 x 4, 64 x 3, 64 x 2], registers = 176,
+   schedule = <query_tile = 128, key_tile = 64, panel = 64,
+               pipeline = #attn.roles<consumers = 2, stages = 4, query_stages = 1, producer_registers = 24,
+                           consumer_registers = 240, epilogue = direct, dynamic = true, gradients = <sums = 2>,
+                           capture_stages = 2>, program = dbias>>,
+  <kernels = <programs = [dbias]>,
+   steps = [64 x 2, 64 x 1, 48 x 1, 32 x 1, 16 x 1], registers = 192,
+   schedule = <query_tile = 128, key_tile = 64, panel = 64,
+               pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
+                           consumer_registers = 240, epilogue = direct, dynamic = true, capture_stages = 1>, program = dbias>>
  ]>

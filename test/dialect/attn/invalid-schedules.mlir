@@ -190,6 +190,12 @@ func.func private @kernel() attributes {x.p = #attn.gradient_steps<overlap = que
 
 // -----
 
+// A tile holds the sums of a step or more.
+// expected-error@+1 {{expected sums from 1 to 64, got 0}}
+func.func private @kernel() attributes {x.p = #attn.gradient_steps<sums = 0>}
+
+// -----
+
 // Where there is none, keys are in shared memory for the consumers' own product.
 // expected-error@+1 {{expected rows_in_registers with reducer_registers alone}}
 func.func private @kernel() attributes {x.p = #attn.gradient_steps<rows_in_registers = true>}

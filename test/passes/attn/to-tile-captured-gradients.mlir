@@ -5,7 +5,7 @@
 
 // Statistics of each head in a workspace: LSE, delta, and a sum for each captured tensor; those of keys come after those
 // of queries.
-// CHECK-DAG: #[[OF_BIAS:.*]] = affine_map<()[s0, s1, s2, s3, s4] -> ((s2 ceildiv 240) * 4)>
+// CHECK-DAG: #[[OF_BIAS:.*]] = affine_map<()[s0, s1, s2, s3, s4, s5] -> (((s2 ceildiv 240) * (s3 ceildiv 64)) * 4)>
 // CHECK-DAG: #[[OF_SLOPES:.*]] = affine_map<()[s0, s1, s2, s3] -> (4)>
 // CHECK-DAG: #[[OF_KEYS:.*]] = affine_map<()[s0, s1, s2, s3, s4] -> (s2 ceildiv 8)>
 
@@ -34,15 +34,23 @@
 // CHECK: tile.store %[[SUMS]]#2, %{{.*}} axes [1]
 // CHECK: scf.yield %[[SUMS]]#0, %[[SUMS]]#1
 
-// Of a tensor that batch entries share, each tile for all of them in turn, where the mask keeps something of it.
+// Of a tensor that batch entries share, each tile for all of them in turn, where the mask keeps something of it, without
+// the mask where it keeps all.
 // CHECK-LABEL: tile.program @kernel_dbias_3(
 // CHECK-SAME: grid = #[[OF_BIAS]]
-// CHECK: scf.for
+// CHECK-NOT: scf.for
 // CHECK: %[[SUM:.*]] = scf.for %{{.*}} iter_args(%[[BEFORE:.*]] = %
 // CHECK: scf.if
+// CHECK: scf.if
 // CHECK-COUNT-2: tile.mma
+// CHECK-NOT: tile.mask
 // CHECK: %[[NEXT:.*]] = tile.map tiles(%[[BEFORE]], %{{.*}} : vector<240x64xf32>
+// CHECK: arith.addf %{{.*}} fastmath<contract>
 // CHECK: scf.yield %[[NEXT]]
+// CHECK: } else {
+// CHECK: tile.mask
+// CHECK: %[[MASKED:.*]] = tile.map tiles(%[[BEFORE]], %{{.*}} : vector<240x64xf32>
+// CHECK: scf.yield %[[MASKED]]
 // CHECK: } else {
 // CHECK: scf.yield %[[BEFORE]]
 // CHECK: %[[NARROW:.*]] = tile.map tiles(%[[SUM]]

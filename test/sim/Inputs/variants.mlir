@@ -353,3 +353,19 @@ func.func @tile_bias(%q: tensor<?x?x2x64xbf16> {attn.name = "q"}, %k: tensor<?x?
     : (tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>, tensor<?x?x2x64xbf16>) -> (tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>)
   return %o, %lse : tensor<?x?x2x64xbf16>, tensor<?x2x?xf32>
 }
+
+func.func @shared_bias(%q: tensor<?x?x4x32xbf16> {attn.name = "q"}, %k: tensor<?x?x2x32xbf16> {attn.name = "k"}, %v: tensor<?x?x2x32xbf16> {attn.name = "v"},
+                       %bias: tensor<1x4x?x?xbf16> {attn.name = "bias", attn.requires_grad})
+    -> (tensor<?x?x4x32xbf16> {attn.name = "out"}, tensor<?x4x?xf32> {attn.name = "lse"}) {
+  %o, %lse = attn.forward %q, %k, %v
+    score (%s, %b, %h, %i, %j) {
+      %x = attn.bias %s, %bias[%b, %h, %i, %j] : tensor<1x4x?x?xbf16>
+      attn.yield %x : f32
+    }
+    mask (%b, %h, %i, %j) {
+      %keep = attn.causal %i, %j
+      attn.yield %keep : i1
+    }
+    : (tensor<?x?x4x32xbf16>, tensor<?x?x2x32xbf16>, tensor<?x?x2x32xbf16>) -> (tensor<?x?x4x32xbf16>, tensor<?x4x?xf32>)
+  return %o, %lse : tensor<?x?x4x32xbf16>, tensor<?x4x?xf32>
+}
