@@ -128,6 +128,19 @@ static LogicalResult checkOneProgram(BackwardOp op, ScheduleAttr schedule, Gradi
   return success();
 }
 
+/// Checks what a pipeline with roles adds for tiles that heads or batch entries share.
+static LogicalResult checkSharedTiles(BackwardOp op, PipelineAttr pipeline) {
+  if (pipeline.getOverlap() != Overlap::InStep || pipeline.getLogitStages() != 0)
+    return op.emitError("expected overlap = in_step and no logit_stages for program dbias");
+  if (pipeline.getSums() > 1 && pipeline.getStages() < 2)
+    return op.emitError("expected 2 stages or more with sums: products of a step start before those of the one before "
+                        "are awaited");
+  if (pipeline.getCaptureStages() > 0 && pipeline.getCaptureStages() < pipeline.getSums())
+    return op.emitError() << "expected capture_stages for all sums of program dbias, " << pipeline.getSums() << ", got "
+                          << pipeline.getCaptureStages();
+  return success();
+}
+
 /// Checks what a pipeline with roles adds.
 static LogicalResult checkRoles(BackwardOp op, ScheduleAttr schedule, GpuTargetAttr target) {
   PipelineAttr pipeline = schedule.getPipeline();
@@ -148,13 +161,8 @@ static LogicalResult checkRoles(BackwardOp op, ScheduleAttr schedule, GpuTargetA
   if (pipeline.getSums() > 1 && schedule.getProgram() != Program::Dbias)
     return op.emitError() << "expected sums = 1 for program " << stringifyProgram(schedule.getProgram()) << ", got "
                           << pipeline.getSums();
-  if (pipeline.getSums() > 1 && pipeline.getStages() < 2)
-    return op.emitError("expected 2 stages or more with sums: products of a step start before those of the one before "
-                        "are awaited");
-  if (schedule.getProgram() == Program::Dbias && schedule.stagesCaptures() &&
-      pipeline.getCaptureStages() < pipeline.getSums())
-    return op.emitError() << "expected capture_stages for all sums of program dbias, " << pipeline.getSums() << ", got "
-                          << pipeline.getCaptureStages();
+  if (schedule.getProgram() == Program::Dbias && failed(checkSharedTiles(op, pipeline)))
+    return failure();
   if (pipeline.getOwnKeys() || pipeline.getRescaling() != Rescaling::EachStep)
     return op.emitError("expected rescaling = each_step, and no own_keys for gradients");
   return checkRegistersOfRoles(op, pipeline, target);

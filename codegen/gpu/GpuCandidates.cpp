@@ -140,6 +140,22 @@ static void enumerateGradientRoles(const Fields &base, GpuTargetAttr target, Sma
   }
 }
 
+/// Tiles that heads or batch entries share, with roles. Captured tiles come by the copy engine where they do in `base`.
+static void enumerateSharedTiles(const Fields &base, SmallVectorImpl<ScheduleAttr> &schedules) {
+  for (int64_t columns : {32, 48, 64, 96, 128})
+    for (int64_t stages : {1, 2, 3, 4})
+      for (int64_t queryStages : {1, 2})
+        for (int64_t sums : {1, 2, 3}) {
+          Fields fields = base;
+          fields.columns = columns;
+          fields.stages = stages;
+          fields.queryStages = queryStages;
+          fields.sums = sums;
+          fields.captureStages = base.captureStages > 0 ? sums : 0;
+          schedules.push_back(fields.get());
+        }
+}
+
 /// All three gradients in one program.
 static void enumerateOneProgram(const Fields &base, SmallVectorImpl<ScheduleAttr> &schedules) {
   for (int64_t stages : {2, 3})
@@ -210,6 +226,8 @@ SmallVector<ScheduleAttr> attnc::gpu::enumerateGpuSchedules(KernelOpInterface ke
     enumerateOneProgram(fields, schedules);
   else if (base.getProgram() == Program::Dqdkdv)
     enumerateOneProgramByWarps(fields, schedules);
+  else if (base.getProgram() == Program::Dbias && hasRoles)
+    enumerateSharedTiles(fields, schedules);
   else if (hasRoles)
     enumerateGradientRoles(fields, target, schedules);
   else

@@ -131,6 +131,9 @@ void GradientWriter::writeSharedTiles(const CapturedGradient &one) {
     auto visit = [&] {
       if (b.looksAtSteps())
         return addSharedAsDecided(one, steps, bounds, carried);
+      // Elsewhere steps ask for themselves whether all of them is kept.
+      if (!overlapsProducts())
+        return add(/*masked=*/true)();
       Value all = areBetween(arith::CmpIPredicate::sle, bounds.fullLow, first, end, bounds.fullHigh);
       return b.buildBranch(carried.getTypes(), all, add(/*masked=*/false), add(/*masked=*/true));
     };

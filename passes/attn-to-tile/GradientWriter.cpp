@@ -31,9 +31,13 @@ Value GradientWriter::product(Value a, Value transposedB) {
   return b.product(a, transposedB, zeros(b.getColumns()), /*transposed=*/true);
 }
 
-Value GradientWriter::productAhead(Value a, Value transposedB) {
+bool GradientWriter::overlapsProducts() const {
   PipelineAttr pipeline = b.getPipeline();
-  return pipeline && pipeline.getStaging() == Staging::Tma ? product(a, transposedB) : Value();
+  return pipeline && pipeline.getStaging() == Staging::Tma;
+}
+
+Value GradientWriter::productAhead(Value a, Value transposedB) {
+  return overlapsProducts() ? product(a, transposedB) : Value();
 }
 
 std::pair<Value, Value> GradientWriter::buildStatistics(Value outGradient) {

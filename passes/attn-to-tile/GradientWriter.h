@@ -100,6 +100,8 @@ private:
   // Products and sums.
   /// a * b^T, of a tile of rows and columns that lie in rows.
   mlir::Value product(mlir::Value a, mlir::Value transposedB);
+  /// Whether products run asynchronously.
+  bool overlapsProducts() const;
   /// The same for the products that only the gradients of logits need, or null. Where products run asynchronously, they
   /// start before the exponentials, which then run while they do; elsewhere they would only hold registers.
   mlir::Value productAhead(mlir::Value a, mlir::Value transposedB);
