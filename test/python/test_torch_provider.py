@@ -249,3 +249,8 @@ def test_compiled_before_and_after():
     assert traced_gradient() == (True, True)
     restore_flash_attention_impl()
     assert traced_gradient() == (True, False)
+
+
+def test_scale_is_finite():
+    with pytest.raises(attnc.Error, match="^scale: expected a finite number or None, got inf"):
+        scaled_dot_product_attention(q, k, v, scale=float("inf"))

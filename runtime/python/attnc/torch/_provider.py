@@ -45,6 +45,8 @@ def _dense(
     seed: Tensor | None = None,
 ) -> Call:  # fmt: skip
     """The spec of [B, H, S, D] tensors. Query i stands at key i."""
+    if isinstance(scale, float):
+        _checks.scale("scale", scale)
     given: dict[str, Tensor | None] = {"dropout_seed": seed}
     if mask is not None:
         given["mask" if mask.dtype == torch.bool else "bias"] = _collapsed(mask)
