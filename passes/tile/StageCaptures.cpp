@@ -19,12 +19,11 @@ namespace attnc::tile {
 using namespace mlir;
 using namespace attnc::tile;
 
-/// The dimension of the view of `load` along which boxes of its tile have their rows: columns of boxes lie along the
-/// last.
-static int64_t rowDimension(LoadOp load) {
-  int64_t last = load.getView().getType().getRank() - 1;
-  return load.getAxes()[load.getAxes()[0] == last ? 1 : 0];
-}
+/// Whether the rows of the tile of `load` lie along the last dimension of its view, as columns of boxes do.
+static bool isTransposed(LoadOp load) { return load.getAxes()[0] == load.getView().getType().getRank() - 1; }
+
+/// The dimension of the view of `load` along which boxes of its tile have their rows.
+static int64_t rowDimension(LoadOp load) { return load.getAxes()[isTransposed(load) ? 1 : 0]; }
 
 /// Whether `value` is a multiple of `factor`, as far as arithmetic tells: what memory holds is none.
 static bool isMultipleOf(Value value, int64_t factor) {
@@ -93,8 +92,8 @@ static LoadOp createBox(OpBuilder &builder, LoadOp load) {
       indices[dim] = arith::MinSIOp::create(builder, loc, indices[dim], last);
     }
   auto tile = cast<VectorType>(load.getType());
-  bool isTransposed = load.getAxes()[0] == columns;
-  auto box = isTransposed ? VectorType::get({tile.getDimSize(1), tile.getDimSize(0)}, tile.getElementType()) : tile;
+  auto box =
+      isTransposed(load) ? VectorType::get({tile.getDimSize(1), tile.getDimSize(0)}, tile.getElementType()) : tile;
   return LoadOp::create(builder, loc, box, view, indices, limits, {rows, columns}, {});
 }
 
@@ -114,8 +113,8 @@ static void stage(ArrayRef<LoadOp> loads) {
     if (place != load && known == hoisted.end())
       hoisted.push_back({load, box});
     builder.setInsertionPoint(load);
-    bool isTransposed = load.getAxes()[0] == load.getView().getType().getRank() - 1;
-    load.replaceAllUsesWith(ReadOp::create(builder, load.getLoc(), load.getType(), box, isTransposed).getResult());
+    load.replaceAllUsesWith(
+        ReadOp::create(builder, load.getLoc(), load.getType(), box, isTransposed(load)).getResult());
   }
   for (LoadOp load : loads)
     load.erase();
