@@ -42,7 +42,7 @@ SmallVector<ScheduleAttr> attnc::gpu::selectBackwardSchedules(BackwardOp op, Gpu
       addOneProgram(tiles.selectRoles(Program::Dqdkdv));
     } else {
       add(tiles.selectRoles(Program::Dq));
-      for (Program program : tiles.findKeyPrograms())
+      for (Program program : tiles.findKeyPrograms(Staging::Tma))
         add(tiles.selectRoles(program));
     }
   }
@@ -56,7 +56,7 @@ SmallVector<ScheduleAttr> attnc::gpu::selectBackwardSchedules(BackwardOp op, Gpu
     SmallVector<Program> programs;
     if (ofAll.empty()) {
       programs.push_back(Program::Dq);
-      llvm::append_range(programs, tiles.findKeyPrograms());
+      llvm::append_range(programs, tiles.findKeyPrograms(Staging::CpAsync));
     } else {
       addOneProgram(ofAll);
     }
@@ -155,9 +155,19 @@ static LogicalResult checkRoles(BackwardOp op, ScheduleAttr schedule, GpuTargetA
   if (pipeline.getOverlap() == Overlap::QueriesFirst && schedule.getProgram() != Program::Dqdkdv)
     return op.emitError() << "expected overlap = queries_first only for program dqdkdv, got it for "
                           << stringifyProgram(schedule.getProgram());
-  if (pipeline.getReducerRegisters() > 0 && schedule.getProgram() != Program::Dqdkdv)
-    return op.emitError() << "expected reducer_registers only for program dqdkdv, got them for "
-                          << stringifyProgram(schedule.getProgram());
+  if (pipeline.getReducerRegisters() > 0) {
+    bool splitsSums = schedule.getProgram() == Program::Dkdv;
+    if (!splitsSums && schedule.getProgram() != Program::Dqdkdv)
+      return op.emitError() << "expected reducer_registers only for programs dqdkdv and dkdv, got them for "
+                            << stringifyProgram(schedule.getProgram());
+    if (splitsSums && pipeline.getConsumers() != 1)
+      return op.emitError()
+             << "expected one consumer with reducer_registers for program dkdv, whose reducer has the same "
+             << "rows, got " << pipeline.getConsumers();
+    if (splitsSums && !GradientTiles(op, target).maySplitSums())
+      return op.emitError("expected no reducer_registers for program dkdv: gradients of keys take more of weights than "
+                          "16 bits of at most 1 say");
+  }
   if (pipeline.getSums() > 1 && schedule.getProgram() != Program::Dbias)
     return op.emitError() << "expected sums = 1 for program " << stringifyProgram(schedule.getProgram()) << ", got "
                           << pipeline.getSums();

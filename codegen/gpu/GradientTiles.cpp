@@ -10,6 +10,7 @@
 #include "dialect/attn/PipelineFields.h"
 #include "passes/attn/ElementRegisters.h"
 #include "passes/attn/QuerySums.h"
+#include "passes/attn/ScoreRange.h"
 
 using namespace mlir;
 using namespace attnc::attn;
@@ -57,13 +58,16 @@ int64_t GradientTiles::countSharedBytes(ScheduleAttr schedule) {
       return all * (key + value);
     }
   };
-  // Gradients of logits that consumers share, and what a step adds to those of queries.
+  // Gradients of logits that consumers share, and what a step adds to those of queries; or weights that they share.
   int64_t shared = 0;
+  const int64_t sharedTile = schedule.getRows() * getSharedRowBytes(op, schedule.getColumns());
   if (schedule.getProgram() == Program::Dqdkdv && pipeline.getStaging() == Staging::CpAsync)
-    shared = sharedTilesOfWarps * schedule.getRows() * getSharedRowBytes(op, schedule.getColumns());
+    shared = sharedTilesOfWarps * sharedTile;
   else if (schedule.getProgram() == Program::Dqdkdv)
-    shared = std::min<int64_t>(all, 2) * schedule.getRows() * getSharedRowBytes(op, schedule.getColumns()) +
-             schedule.getColumns() * keyDim() * static_cast<int64_t>(sizeof(float));
+    shared =
+        std::min<int64_t>(all, 2) * sharedTile + schedule.getColumns() * keyDim() * static_cast<int64_t>(sizeof(float));
+  else if (pipeline.getReducerRegisters() > 0)
+    shared = std::min<int64_t>(all, 2) * sharedTile;
   int64_t parts =
       pipeline.getSplitFloats() ? getSharedRowBytesOfParts(keyDim()) + getSharedRowBytesOfParts(valueDim()) : 0;
   // Of each column its LSE and delta, in whole pieces of 128 bytes.
@@ -87,6 +91,8 @@ bool GradientTiles::fitsRegisters(EntryAttr entry, Program program, TileStep ste
   ScheduleAttr schedule = entry.getSchedule();
   PipelineAttr pipeline = schedule.getPipeline();
   const int64_t rows = schedule.getRows(), consumers = pipeline.getConsumers();
+  if (program == Program::Dkdv && pipeline.getReducerRegisters() > 0 && !maySplitSums())
+    return false;
   if (countDivisions(op) * step.columns * rows / (warpgroupThreads * consumers) > mostDivisions)
     return false;
   RegisterCostsAttr costs = (pipeline.getStaging() == Staging::Tma ? byRoles : byWarps).getCosts();
@@ -95,6 +101,12 @@ bool GradientTiles::fitsRegisters(EntryAttr entry, Program program, TileStep ste
       static_cast<double>(program == Program::Dbias ? step.columns * pipeline.getSums() : countSumColumns(program)) / 2;
   // A tile that is shared has the next step's logits too, and its gradients are no operands of products.
   double logits = program == Program::Dv ? count / 2 : program == Program::Dbias ? 1.5 * count : count;
+  bool splitsSums = program == Program::Dkdv && pipeline.getReducerRegisters() > 0;
+  if (splitsSums) {
+    // Consumers have those of values and the logits, the reducer those of keys and the gradients of weights.
+    sums = static_cast<double>(std::max(keyDim(), valueDim())) / 2;
+    logits = count * 3 / 4;
+  }
   double weights = program == Program::Dbias ? 0 : pipeline.getOverlap() == Overlap::SumsLate ? count / 2 : count / 4;
   auto parts = static_cast<double>(consumers * schedule.getPanel()) / static_cast<double>(rows);
   double statistics = tilesKeys(program) ? count / 4 / parts : 0;
@@ -273,8 +285,28 @@ bool GradientTiles::fitsOneProgram() {
   return mayStage && fitsRoles(least, program, step, /*captureStages=*/1);
 }
 
-SmallVector<Program> GradientTiles::findKeyPrograms() {
+bool GradientTiles::maySplitSums() {
+  if (!op.getCaptured().empty())
+    return false;
+  if (op.getDerivative().empty())
+    return true;
+  // Weights, times a slope where there is one, are handed over in 16 bits, which hold up to twice the largest weight.
+  // They say by their signs what dropout keeps, unless a slope has signs of its own.
+  if (!hasSlope(op) || KernelOpInterface(op).hasDropout())
+    return false;
+  ScoreRange slopes = findSlopeRange(op.getDerivative());
+  constexpr double most = 1.5;
+  return slopes.low >= -most && slopes.high <= most;
+}
+
+SmallVector<Program> GradientTiles::findKeyPrograms(Staging staging) {
   if (keyDim() + valueDim() <= mostColumnsOfSums)
     return {Program::Dkdv};
+  if (staging == Staging::Tma)
+    for (EntryAttr entry : byRoles.find(Program::Dkdv))
+      if (entry.getSchedule().getPipeline().getReducerRegisters() > 0 &&
+          llvm::any_of(entry.listSteps(),
+                       [&](TileStep step) { return fitsRoles(entry, Program::Dkdv, step, /*captureStages=*/0); }))
+        return {Program::Dkdv};
   return {Program::Dk, Program::Dv};
 }

@@ -32,8 +32,10 @@ public:
   llvm::SmallVector<attn::ScheduleAttr> selectWarps(attn::Program program);
   /// The schedule with parts of f32 in shared memory where these find room, in steps of fewer columns if need be.
   attn::ScheduleAttr splitFloats(attn::ScheduleAttr schedule);
-  /// The gradients of keys and values, in one program or in one each.
-  llvm::SmallVector<attn::Program> findKeyPrograms();
+  /// The gradients of keys and values, in one program or in one each, by roles or by warps.
+  llvm::SmallVector<attn::Program> findKeyPrograms(attn::Staging staging);
+  /// Whether a program of both may have a reducer for those of keys: all that these take of weights can be handed over.
+  bool maySplitSums();
   /// Whether one program may compute the gradients of queries, keys and values: by roles, or by warps.
   bool suitsOneProgram(attn::Staging staging);
   /// Whether a block mask may list its steps, where data decides about them: the heads of a group have the same.

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //===----------------------------------------------------------------------===//
 
+#include "codegen/gpu/GpuScheduleParts.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/RoleEmitter.h"
+#include "dialect/attn/AttnAttrs.h"
 #include "dialect/tile/SharedLayout.h"
 #include "dialect/tile/TileQueries.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -94,12 +96,23 @@ static int64_t countConsumersBefore(tile::RoleOp role) {
   return warpgroups;
 }
 
+/// Whether threads of `role` get registers that others give away: those of a reducer may have more than they start
+/// with, or fewer.
+static bool takesRegisters(tile::RoleOp role) {
+  if (role.getKind() != tile::RoleKind::Reducer)
+    return role.getKind() == tile::RoleKind::Consumer;
+  auto program = role->getParentOfType<tile::ProgramOp>();
+  auto target = role->getParentOfType<ModuleOp>()->getAttrOfType<attn::GpuTargetAttr>(attn::targetAttrName);
+  return target && static_cast<int64_t>(role.getRegisters()) >
+                       attnc::gpu::getRegistersAtStart(target, program.getPipelineAttr().countWarpgroups());
+}
+
 /// Emits what the warpgroups from `firstWarpgroup` on do: one role, or the producers that share one.
 LogicalResult KernelEmitter::emitRoles(ArrayRef<tile::RoleOp> roles, int64_t firstWarpgroup) {
   OpBuilder &b = ptx.b;
   tile::RoleOp any = roles.front();
   bool produces = any.getKind() == tile::RoleKind::Producer;
-  ptx.setRegisters(any.getRegisters(), /*increase=*/any.getKind() == tile::RoleKind::Consumer);
+  ptx.setRegisters(any.getRegisters(), takesRegisters(any));
   for (tile::RoleOp role : roles) {
     EmitContext context(b, ptx.loc, abi, program);
     context.firstConsumer = countConsumersBefore(role);

@@ -138,9 +138,10 @@ def Attn_GradientStepsAttr : AttrDef<Attn_Dialect, "GradientSteps"> {
       Of a program of all three gradients without a reducer the product for those of queries is a step late: with `queries_first` it starts
       ahead of the other products, under the exponentials, which takes registers, and the product of queries and keys
       starts ahead as with `scores_ahead`; else it starts behind the elements.
-    - `reducer_registers`: of a program of all three gradients, registers of a thread of one more warpgroup, the reducer, which
+    - `reducer_registers`: registers of a thread of one more warpgroup, the reducer. Of a program of all three gradients it
       multiplies what consumers share by the keys, and adds it to the sums of queries. Where it is 0, each consumer does that
-      for half of the columns, a step late.
+      for half of the columns, a step late. Of program `dkdv` it has the gradients of weights and of keys: one consumer hands
+      it the weights, and has logits and gradients of values, so that each holds the sums of one of them.
     - `rows_in_registers`: with a reducer, consumers read their keys and values from shared memory once for each tile, and
       multiply from registers: each step reads less of shared memory.
     - `sums`: of program `dbias`, the steps whose sums a tile holds at a time, for all of which it loads its queries once.
@@ -162,7 +163,7 @@ def Attn_RolesAttr : AttrDef<Attn_Dialect, "Roles", [Attn_PipelineAttr]> {
     (warp specialization).
 
     - `consumers`: warpgroups that compute, each `query_tile / consumers` rows. One more loads, and with `reducer_registers`
-      one more adds up gradients of queries.
+      one more multiplies what these share.
     - `stages`, `query_stages`: buffers of the rings of keys and of values, and of queries; of a backward, of the columns
       of its steps, and of the rows of its tiles. With `query_stages = 0`, rows stay in registers.
     - `producer_registers`, `consumer_registers`: registers of a thread of each role.

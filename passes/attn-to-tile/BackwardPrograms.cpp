@@ -80,9 +80,23 @@ void GradientWriter::writeQueryGradient() {
 
 void GradientWriter::share(Value tile) { tile::ShareOp::create(builder, loc, tile, Value()); }
 
-Value GradientWriter::takeShared() {
-  auto type = VectorType::get({b.getRows(), b.getColumns()}, element);
+Value GradientWriter::takeShared(Type type16) {
+  auto type = VectorType::get({b.getRows(), b.getColumns()}, type16);
   return tile::TakeOp::create(builder, loc, tile::SharedTileType::get(builder.getContext(), type));
+}
+
+GradientWriter::Weights GradientWriter::handOver(const Weights &weights) {
+  assert(!weights.numbers && "numbers would be found by both warpgroups");
+  share(b.buildMap(weights.ofGradients, {}, {}, builder.getF16Type(), [&](ValueRange x) -> Value {
+    Value raised = arith::MulFOp::create(builder, loc, x[0], b.f32(handedOverFactor));
+    return arith::TruncFOp::create(builder, loc, builder.getF16Type(), raised);
+  }));
+  Value taken = takeShared(builder.getF16Type());
+  auto type = cast<tile::SharedTileType>(taken.getType()).getTile();
+  Weights handed{Value(), tile::ReadOp::create(builder, loc, type, taken, /*transposed=*/false), Value(),
+                 weights.areMarked};
+  handed.areHandedOver = true;
+  return handed;
 }
 
 Value GradientWriter::queryGradients(Value gradients, Value key) {
@@ -113,7 +127,7 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, const ColumnS
     statistics.offset = rowOf(0);
     statistics.delta = rowOf(1);
   }
-  Value ofQueries = queriesFirst ? queryGradients(takeShared(), key) : Value();
+  Value ofQueries = queriesFirst ? queryGradients(takeShared(element), key) : Value();
   Value products = product(key, queries);
   if (queriesLast && !statistics.offset)
     statistics.offset = rowOf(0);
@@ -126,10 +140,13 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, const ColumnS
     weights = mark(weights);
   // Warps that have some of a row's columns each share what products take of whole rows.
   bool sharesRows = b.sharesRows(), queriesInStep = sums.hasReducer || sharesRows;
+  Value kept = sums.value ? keptWeights(weights) : Value();
+  if (sums.ofReducer)
+    weights = handOver(weights);
   if (sharesRows)
-    share(keptWeights(weights));
+    share(kept);
   else if (sums.value)
-    sums.value = accumulate(keptWeights(weights), outGradients, sums.value);
+    sums.value = accumulate(kept, outGradients, sums.value);
   if (queriesFirst)
     b.addToQuerySums(ofQueries, sums.previous);
   if (sums.key) {
@@ -142,11 +159,11 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, const ColumnS
     if (queriesFirst || queriesInStep)
       share(gradients.logits);
     else if (queriesLast)
-      ofQueries = queryGradients(takeShared(), key);
+      ofQueries = queryGradients(takeShared(element), key);
     // Both are shared by now, so that one barrier serves products with either.
     if (sharesRows)
-      sums.value = accumulate(takeShared(), outGradients, sums.value);
-    Value ofLogits = queriesInStep ? takeShared() : Value();
+      sums.value = accumulate(takeShared(element), outGradients, sums.value);
+    Value ofLogits = queriesInStep ? takeShared(element) : Value();
     auto addQueries = [&] { b.addToQuerySums(queryGradients(ofLogits, key), b.rowOfQuerySums(first)); };
     if (sums.hasReducer)
       addQueries();
@@ -185,7 +202,9 @@ void GradientWriter::writeKeyGradients(bool ofKeys, bool ofValues, bool ofQuerie
       bounds = b.maskRows(bounds);
     KeySums before = sums.with(state);
     before.captured = emptySums(summed);
-    before.hasReducer = ofQueries && b.getPipeline() && b.getPipeline().getReducerRegisters() > 0;
+    bool hasReducer = b.getPipeline() && b.getPipeline().getReducerRegisters() > 0;
+    before.hasReducer = ofQueries && hasReducer;
+    before.ofReducer = !ofQueries && hasReducer;
     bool isLate = ofQueries && !before.hasReducer && !b.sharesRows();
     if (isLate) {
       // Each step takes what the step before it has shared, and the first one this, which goes nowhere.
@@ -197,7 +216,7 @@ void GradientWriter::writeKeyGradients(bool ofKeys, bool ofValues, bool ofQuerie
     KeySums after = before.with(together ? b.overColumnsOfHeads(before.values(), bounds, body)
                                          : b.overColumns(before.values(), bounds, body));
     if (isLate)
-      b.addToQuerySums(queryGradients(takeShared(), key), after.previous);
+      b.addToQuerySums(queryGradients(takeShared(element), key), after.previous);
     storeSums(summed, after.captured);
     return after.gradients();
   };

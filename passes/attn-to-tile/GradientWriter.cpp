@@ -143,6 +143,10 @@ GradientWriter::LogitGradients GradientWriter::logitGradients(const Weights &wei
   bool isFinite = std::abs(slopes.low) < infinity && std::abs(slopes.high) < infinity;
   auto body = [&](ValueRange x) -> Value {
     Value weight = x[0], weightGradient = x[1];
+    if (weights.areHandedOver) {
+      weight = arith::ExtFOp::create(builder, loc, builder.getF32Type(), weight);
+      weight = arith::MulFOp::create(builder, loc, weight, b.f32(1 / handedOverFactor));
+    }
     if (weights.areMarked) {
       weightGradient = arith::SelectOp::create(builder, loc, isKept(weight), weightGradient, b.f32(0));
       weight = math::AbsFOp::create(builder, loc, weight);

@@ -53,6 +53,7 @@ private:
     llvm::SmallVector<mlir::Value> captured = {};
     mlir::Value previous = {}; ///< the first query of the step whose gradients were shared last, or null
     bool hasReducer = false;   ///< whether a warpgroup of its own adds up what is shared, in its own step
+    bool ofReducer = false;    ///< whether that of keys is what it adds up
     llvm::SmallVector<mlir::Value> values() const {
       llvm::SmallVector<mlir::Value> values = gradients();
       if (previous)
@@ -68,10 +69,13 @@ private:
     /// The sums of the form of these that hold `values`.
     KeySums with(mlir::ValueRange values) const {
       size_t number = 0;
-      KeySums sums{
-          key ? values[number++] : mlir::Value(), value ? values[number++] : mlir::Value(), {}, {}, hasReducer};
+      KeySums sums = *this;
+      if (key)
+        sums.key = values[number++];
+      if (value)
+        sums.value = values[number++];
       sums.previous = previous ? values[number++] : mlir::Value();
-      llvm::append_range(sums.captured, values.drop_front(number));
+      sums.captured.assign(values.begin() + number, values.end());
       return sums;
     }
   };
@@ -95,7 +99,11 @@ private:
     mlir::Value all, ofGradients;
     mlir::Value numbers;
     bool areMarked = false;
+    bool areHandedOver = false; ///< by another warpgroup: see `handOver`
   };
+
+  /// What weights that are handed over are multiplied by, so that the largest is within f16.
+  static constexpr float handedOverFactor = 0x1p15F;
 
   // Products and sums.
   /// a * b^T, of a tile of rows and columns that lie in rows.
@@ -107,7 +115,10 @@ private:
   mlir::Value productAhead(mlir::Value a, mlir::Value transposedB);
   /// Gives a tile of this step, of 16 bits, to all warps; and the oldest of them that has not been taken.
   void share(mlir::Value tile);
-  mlir::Value takeShared();
+  mlir::Value takeShared(mlir::Type type);
+  /// Gives a warpgroup of its own what it needs of weights, and gives them as they are there: in f16, times
+  /// `handedOverFactor`, with eleven bits down to 2^-29, since they are 1 at most.
+  Weights handOver(const Weights &weights);
   /// Of gradients of logits that were shared, what queries get from a tile of keys: gradients^T * key.
   mlir::Value queryGradients(mlir::Value gradients, mlir::Value key);
   /// sum + a * columns.

@@ -37,8 +37,11 @@ static ScoreRange propagate(Operation &op, ArrayRef<ScoreRange> operands) {
       .Case([&](arith::NegFOp) { return hull({-a().low, -a().high}); })
       .Case([&](arith::AddFOp) { return hull({a().low + b().low, a().high + b().high}); })
       .Case([&](arith::SubFOp) { return hull({a().low - b().high, a().high - b().low}); })
-      .Case([&](arith::MulFOp) {
-        return hull({a().low * b().low, a().low * b().high, a().high * b().low, a().high * b().high});
+      .Case([&](arith::MulFOp product) {
+        ScoreRange range = hull({a().low * b().low, a().low * b().high, a().high * b().low, a().high * b().high});
+        if (product.getLhs() == product.getRhs())
+          range.low = std::max(range.low, 0.0);
+        return range;
       })
       .Case<arith::MaximumFOp, arith::MaxNumFOp>(
           [&](auto) { return ScoreRange{std::max(a().low, b().low), std::max(a().high, b().high)}; })

@@ -239,12 +239,16 @@ def TileInsertBarriers : Pass<"tile-insert-barriers", "::attnc::tile::ProgramOp"
 }
 
 def TileSpecializeRoles : Pass<"tile-specialize-roles", "::attnc::tile::ProgramOp"> {
-  let summary = "Splits a program into a producer, which loads, and consumers, which compute";
+  let summary = "Splits a program into a producer, which loads, and consumers and a reducer, which compute";
   let description = [{
     For programs whose warpgroups have roles: tiles that products read from memory go through rings in shared memory. The
     producer gets the loads and everything that decides about them; consumers get the rest, and take the tiles from the
     rings. Both loop over the tiles of the grid that the block works on. The producer loads for all rows, including tiles
     that some of the consumers skip (`tile.skip`).
+
+    With `reducer_registers`, one more warpgroup gets all that is computed from tiles which consumers share (`tile.take`),
+    the sums that loops carry among it, and what nothing else reads, products and loads. Row vectors that both read are
+    computed by both. A load that one role has early and the other late is plain for each.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }

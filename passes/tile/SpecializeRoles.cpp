@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/tile/TileQueries.h"
-#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/tile/Passes.h"
+#include "passes/tile/ReducerSlice.h"
 #include "passes/tile/RowsOfPart.h"
 #include "passes/tile/SharedOperands.h"
 
@@ -37,10 +37,14 @@ private:
   PersistentOp createRole(RoleKind kind, int64_t warpgroups, int64_t registers, IntegerAttr warp = {});
   void dealRings();
   void fillProducer(PersistentOp each, Block &from);
-  void findReduced(Block &from);
   void fillReducer(PersistentOp each, Block &from);
   void clonePut(LoadOp load, const IRMapping &mapping);
+  void copyRead(ValueRange values, IRMapping &mapping, SmallVectorImpl<Value> &copies);
   void cloneReduced(Operation &op, IRMapping &mapping);
+  SmallVector<Value> readForRole(ValueRange values, IRMapping &mapping);
+  SmallVector<unsigned> findHandedOn(Operation *op) const;
+  void findPairs();
+  Value createGet(OpBuilder &at, LoadOp load, bool ofReducer);
   bool isOfRole(LoadOp load) const;
   void cloneForRole(Block &from, IRMapping &mapping);
   void cloneLoop(scf::ForOp loop, IRMapping &mapping);
@@ -58,10 +62,12 @@ private:
   llvm::DenseMap<Operation *, Value> rings; ///< of those loads
   llvm::DenseMap<Value, int64_t> producers; ///< the producer that fills each ring
   int64_t numProducers = 1, filling = 0;    ///< of all, the one whose body is being built
-  SetVector<Operation *> reduced;           ///< what the reducer does in place of the consumers, in their order
+  ReducerSlice reduced;                     ///< what the reducer does in place of the consumers
   bool reduces = false;                     ///< whether its body is being built
   llvm::SmallDenseMap<Type, Value> ofSums;  ///< buffers of what is added to memory
-  Value numbers;                            ///< the ring of tile numbers, where the producer hands them out
+  /// Loads of a pair that a role has both of: what it gets for the one it holds for the other.
+  llvm::SmallDenseSet<Attribute> pairsOfConsumers, pairsOfReducer;
+  Value numbers; ///< the ring of tile numbers, where the producer hands them out
 };
 
 } // namespace
@@ -110,6 +116,16 @@ static SmallVector<unsigned> scalarNumbers(TypeRange types) {
   return numbers;
 }
 
+/// Numbers of what the role whose body is being built hands on of `op`, a loop or a branch.
+SmallVector<unsigned> RoleSplitter::findHandedOn(Operation *op) const {
+  SmallVector<unsigned> numbers = scalarNumbers(op->getResultTypes());
+  if (reduces)
+    for (unsigned number = 0; number < op->getNumResults(); ++number)
+      if (reduced.carries(op, number))
+        numbers.push_back(number);
+  return numbers;
+}
+
 /// Whether the role whose body is being built does something of a load through a ring: a producer fills it, a reducer
 /// gets from it.
 bool RoleSplitter::isOfRole(LoadOp load) const {
@@ -129,7 +145,7 @@ bool RoleSplitter::isOfOthers(scf::IfOp branch) const {
     auto load = dyn_cast<LoadOp>(op);
     isOfThis |= reduces ? reduced.contains(op) : load && rings.contains(load);
   });
-  return !isOfThis && scalarNumbers(branch.getResultTypes()).empty();
+  return !isOfThis && findHandedOn(branch).empty();
 }
 
 /// Clones a load as the filling of its ring.
@@ -141,19 +157,66 @@ void RoleSplitter::clonePut(LoadOp load, const IRMapping &mapping) {
                 load.getAxes(), load.getGroup(), load.getPages() ? mapping.lookupOrDefault(load.getPages()) : Value());
 }
 
-/// Clones an operation of the reducer, with the constants that it reads.
-void RoleSplitter::cloneReduced(Operation &op, IRMapping &mapping) {
-  SmallVector<Value> constants;
-  for (Value operand : op.getOperands())
-    if (Operation *source = operand.getDefiningOp();
-        source && source->hasTrait<OpTrait::ConstantLike>() && !mapping.contains(operand)) {
-      builder.clone(*source, mapping);
-      constants.push_back(operand);
-    }
-  builder.clone(op, mapping);
+/// Finds the pairs of loads that one role has both of.
+void RoleSplitter::findPairs() {
+  auto find = [&](auto isOfRole) {
+    llvm::SmallDenseSet<Attribute> pairs, held;
+    for (LoadOp load : shared)
+      if (Attribute pair = load->getAttr(heldAttrName); pair && llvm::any_of(load->getUsers(), isOfRole))
+        held.insert(pair);
+    for (LoadOp load : shared)
+      if (Attribute pair = load->getAttr(keptAttrName); held.contains(pair) && llvm::any_of(load->getUsers(), isOfRole))
+        pairs.insert(pair);
+    return pairs;
+  };
+  pairsOfReducer = find([&](Operation *user) { return reduced.contains(user); });
+  pairsOfConsumers = find([&](Operation *user) { return !reduced.contains(user); });
+}
+
+/// What a role gets from the ring of `load` in its place.
+Value RoleSplitter::createGet(OpBuilder &at, LoadOp load, bool ofReducer) {
+  const llvm::SmallDenseSet<Attribute> &pairs = ofReducer ? pairsOfReducer : pairsOfConsumers;
+  auto type = SharedTileType::get(at.getContext(), load.getType());
+  Value ring = rings.lookup(load);
+  if (pairs.contains(load->getAttr(heldAttrName)))
+    return HeldOp::create(at, load.getLoc(), type, ring);
+  return GetOp::create(at, load.getLoc(), type, ring, /*kept=*/pairs.contains(load->getAttr(keptAttrName)));
+}
+
+/// Clones what `values` are made of where the role has nothing in their place: constants, and elements that consumers
+/// make as well. Adds them to `copies`.
+void RoleSplitter::copyRead(ValueRange values, IRMapping &mapping, SmallVectorImpl<Value> &copies) {
+  for (Value value : values) {
+    Operation *source = value.getDefiningOp();
+    bool isConstant = source && source->hasTrait<OpTrait::ConstantLike>();
+    if (!source || mapping.contains(value) || !(isConstant || isa<VectorType>(value.getType())))
+      continue;
+    assert(isMemoryEffectFree(source) && !isa<MmaOp>(source) && "a role has the products that it reads");
+    copyRead(source->getOperands(), mapping, copies);
+    builder.clone(*source, mapping);
+    llvm::append_range(copies, source->getResults());
+  }
+}
+
+/// What the role whose body is being built has in the place of `values`.
+SmallVector<Value> RoleSplitter::readForRole(ValueRange values, IRMapping &mapping) {
+  SmallVector<Value> copies;
+  if (reduces)
+    copyRead(values, mapping, copies);
+  auto read = llvm::map_to_vector(values, [&](Value value) { return mapping.lookupOrDefault(value); });
   // What stands elsewhere may not see these.
-  for (Value constant : constants)
-    mapping.erase(constant);
+  for (Value copy : copies)
+    mapping.erase(copy);
+  return read;
+}
+
+/// Clones an operation of the reducer, with what it reads that has no role.
+void RoleSplitter::cloneReduced(Operation &op, IRMapping &mapping) {
+  SmallVector<Value> copies;
+  copyRead(op.getOperands(), mapping, copies);
+  builder.clone(op, mapping);
+  for (Value copy : copies)
+    mapping.erase(copy);
 }
 
 /// Clones what the role does, with the control flow and the scalars that decide about it: loads as puts into rings, or
@@ -166,10 +229,7 @@ void RoleSplitter::cloneForRole(Block &from, IRMapping &mapping) {
       if (!isOfRole(load))
         continue;
       if (reduces)
-        mapping.map(load.getResult(),
-                    GetOp::create(builder, loc, SharedTileType::get(builder.getContext(), load.getType()),
-                                  rings.lookup(load), /*kept=*/false)
-                        .getResult());
+        mapping.map(load.getResult(), createGet(builder, load, /*ofReducer=*/true));
       else
         clonePut(load, mapping);
     } else if (reduces && reduced.contains(&op)) {
@@ -189,10 +249,11 @@ void RoleSplitter::cloneForRole(Block &from, IRMapping &mapping) {
 }
 
 void RoleSplitter::cloneLoop(scf::ForOp loop, IRMapping &mapping) {
-  SmallVector<unsigned> scalars = scalarNumbers(loop.getResultTypes());
-  SmallVector<Value> init;
-  for (unsigned number : scalars)
-    init.push_back(mapping.lookupOrDefault(loop.getInitArgs()[number]));
+  SmallVector<unsigned> numbers = findHandedOn(loop);
+  auto choose = [&](ValueRange values) {
+    return readForRole(llvm::map_to_vector(numbers, [&](unsigned number) { return values[number]; }), mapping);
+  };
+  SmallVector<Value> init = choose(loop.getInitArgs());
   auto copy =
       scf::ForOp::create(builder, loc, mapping.lookupOrDefault(loop.getLowerBound()),
                          mapping.lookupOrDefault(loop.getUpperBound()), mapping.lookupOrDefault(loop.getStep()), init);
@@ -202,23 +263,18 @@ void RoleSplitter::cloneLoop(scf::ForOp loop, IRMapping &mapping) {
   else
     builder.setInsertionPointToEnd(copy.getBody());
   mapping.map(loop.getInductionVar(), copy.getInductionVar());
-  for (auto [place, number] : llvm::enumerate(scalars))
+  for (auto [place, number] : llvm::enumerate(numbers))
     mapping.map(loop.getRegionIterArg(number), copy.getRegionIterArg(place));
   cloneForRole(*loop.getBody(), mapping);
-  SmallVector<Value> yields;
-  for (auto [place, number] : llvm::enumerate(scalars)) {
-    yields.push_back(mapping.lookupOrDefault(loop.getYieldedValues()[number]));
-    mapping.map(loop.getResult(number), copy.getResult(place));
-  }
   if (!init.empty())
-    scf::YieldOp::create(builder, loc, yields);
+    scf::YieldOp::create(builder, loc, choose(loop.getYieldedValues()));
+  for (auto [place, number] : llvm::enumerate(numbers))
+    mapping.map(loop.getResult(number), copy.getResult(place));
 }
 
 void RoleSplitter::cloneBranch(scf::IfOp branch, IRMapping &mapping) {
-  SmallVector<unsigned> scalars = scalarNumbers(branch.getResultTypes());
-  SmallVector<Type> types;
-  for (unsigned number : scalars)
-    types.push_back(branch.getResult(number).getType());
+  SmallVector<unsigned> numbers = findHandedOn(branch);
+  auto types = llvm::map_to_vector(numbers, [&](unsigned number) { return branch.getResult(number).getType(); });
   auto copy = scf::IfOp::create(builder, loc, types, mapping.lookupOrDefault(branch.getCondition()),
                                 /*withElseRegion=*/!branch.getElseRegion().empty());
   for (auto [from, to] : llvm::zip(branch->getRegions(), copy->getRegions())) {
@@ -230,13 +286,13 @@ void RoleSplitter::cloneBranch(scf::IfOp branch, IRMapping &mapping) {
     else
       builder.setInsertionPointToEnd(&to.front());
     cloneForRole(from.front(), mapping);
-    SmallVector<Value> yields;
-    for (unsigned number : scalars)
-      yields.push_back(mapping.lookupOrDefault(from.front().getTerminator()->getOperand(number)));
+    OperandRange yielded = from.front().getTerminator()->getOperands();
     if (!types.empty())
-      scf::YieldOp::create(builder, loc, yields);
+      scf::YieldOp::create(
+          builder, loc,
+          readForRole(llvm::map_to_vector(numbers, [&](unsigned number) { return yielded[number]; }), mapping));
   }
-  for (auto [place, number] : llvm::enumerate(scalars))
+  for (auto [place, number] : llvm::enumerate(numbers))
     mapping.map(branch.getResult(number), copy.getResult(place));
 }
 
@@ -249,16 +305,6 @@ void RoleSplitter::fillProducer(PersistentOp each, Block &from) {
   cloneForRole(from, mapping);
 }
 
-/// Finds what `from`, the program's body, computes of the tiles that consumers share, where a role of its own does so.
-void RoleSplitter::findReduced(Block &from) {
-  if (pipeline.getReducerRegisters() == 0)
-    return;
-  from.walk([&](TakeOp take) {
-    reduced.insert(take);
-    (void)getForwardSlice(take.getResult(), &reduced);
-  });
-}
-
 /// Clones what the reducer does of the program's body, `from`, and takes it from there.
 void RoleSplitter::fillReducer(PersistentOp each, Block &from) {
   OpBuilder::InsertionGuard guard(builder);
@@ -268,10 +314,8 @@ void RoleSplitter::fillReducer(PersistentOp each, Block &from) {
   reduces = true;
   cloneForRole(from, mapping);
   reduces = false;
-  for (Operation *op : reduced)
-    op->dropAllUses();
-  for (Operation *op : reduced)
-    op->erase();
+  llvm::erase_if(shared, [&](LoadOp load) { return reduced.contains(load); });
+  reduced.erase(from);
 }
 
 /// Moves the program's body to the consumers; what loads through rings gets from them.
@@ -288,12 +332,7 @@ void RoleSplitter::fillConsumer(PersistentOp each) {
                                       [&](OpOperand &use) { return each->isProperAncestor(use.getOwner()); });
   for (LoadOp load : shared) {
     OpBuilder at(load);
-    auto type = SharedTileType::get(at.getContext(), load.getType());
-    Value ring = rings.lookup(load), shared;
-    if (load->hasAttr(heldAttrName))
-      shared = HeldOp::create(at, load.getLoc(), type, ring);
-    else
-      shared = GetOp::create(at, load.getLoc(), type, ring, /*kept=*/load->hasAttr(keptAttrName));
+    Value shared = createGet(at, load, /*ofReducer=*/false);
     if (pipeline.getRowsInRegisters())
       readLeft(load, shared);
     for (OpOperand &use : llvm::make_early_inc_range(load->getUses()))
@@ -360,7 +399,9 @@ void RoleSplitter::run() {
     fillProducer(createRole(RoleKind::Producer, 1, pipeline.getProducerRegisters(), warp), scalars);
   }
   PersistentOp consumer = createRole(RoleKind::Consumer, pipeline.getConsumers(), pipeline.getConsumerRegisters());
-  findReduced(scalars);
+  if (pipeline.getReducerRegisters() > 0)
+    reduced = ReducerSlice(scalars);
+  findPairs();
   if (!reduced.empty())
     fillReducer(createRole(RoleKind::Reducer, 1, pipeline.getReducerRegisters()), scalars);
   for (Operation &op : llvm::make_early_inc_range(scalars))

@@ -58,14 +58,21 @@ static std::string interval(llvm::StringRef low, llvm::StringRef high) {
   return ("[" + low + ", " + (FormulaPrinter::isUnbounded(high) ? "Sk" : high) + ")").str();
 }
 
+/// What a warpgroup adds up that only does that, or nothing.
+static llvm::StringRef explainReducer(attn::ScheduleAttr schedule) {
+  if (schedule.getPipeline().getReducerRegisters() == 0)
+    return "";
+  return schedule.getProgram() == attn::Program::Dkdv ? "one has gradients of keys, "
+                                                      : "one adds up gradients of queries, ";
+}
+
 /// How a GPU overlaps the steps of a schedule, and the registers that it takes.
 void Printer::explainPipeline(attn::ScheduleAttr schedule) {
   attn::PipelineAttr pipeline = schedule.getPipeline();
   line("");
   bool byTma = pipeline.getStaging() == attn::Staging::Tma;
   os << pipeline.getConsumers() << (pipeline.getConsumers() == 1 ? " warpgroup computes, " : " warpgroups compute, ")
-     << (schedule.countPartsOfRows() > 1 ? "each some of the columns, " : "")
-     << (pipeline.getReducerRegisters() ? "one adds up gradients of queries, " : "")
+     << (schedule.countPartsOfRows() > 1 ? "each some of the columns, " : "") << explainReducer(schedule)
      << (byTma ? "one loads by TMA" : "all warps load by cp.async") << ", " << pipeline.getStages()
      << (pipeline.getStages() == 1 ? " stage" : " stages") << " of " << (schedule.tilesKeys() ? "queries" : "keys")
      << (pipeline.getWeightsAhead() ? ", weights a step ahead" : "");
