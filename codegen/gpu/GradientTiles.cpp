@@ -286,14 +286,18 @@ bool GradientTiles::fitsOneProgram() {
 }
 
 bool GradientTiles::maySplitSums() {
-  if (!op.getCaptured().empty())
+  if (!getCapturedGradients(op, {CapturedForm::KeySums}).empty())
     return false;
   if (op.getDerivative().empty())
     return true;
   // Weights, times a slope where there is one, are handed over in 16 bits, which hold up to twice the largest weight.
   // They say by their signs what dropout keeps, unless a slope has signs of its own.
-  if (!hasSlope(op) || KernelOpInterface(op).hasDropout())
+  if (KernelOpInterface(op).hasDropout())
     return false;
+  // Nothing of the score is there either: its gradient is that of the logit.
+  Region &derivative = op.getDerivative();
+  if (!hasSlope(op))
+    return derivative.front().getTerminator()->getOperand(0) == derivative.getArgument(0);
   ScoreRange slopes = findSlopeRange(op.getDerivative());
   constexpr double most = 1.5;
   return slopes.low >= -most && slopes.high <= most;

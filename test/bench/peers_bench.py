@@ -114,6 +114,9 @@ class Bench:
         if peer == "nvrtc":
             same = dataclasses.replace(case, cuda=False)
             return ours, self.bind(same)[0], data, same
+        if peer == "deterministic":
+            same = dataclasses.replace(case, deterministic=False)
+            return ours, self.bind(same)[0], data, same
         if peer == "learned":
             given = dataclasses.replace(case, variant="full_bias")
             return ours, self.bind(given)[0], data, given

@@ -69,6 +69,7 @@ class Case:
     element: str = "bf16"
     backward: bool = False  # the gradients of it
     cuda: bool = False  # through CUDA C++ and NVRTC
+    deterministic: bool = False  # the same bits in every run
 
     @property
     def batch(self) -> int:
@@ -97,12 +98,12 @@ class Case:
         """The name of its kernel: sizes are no part of it."""
         name = f"{self.variant}_d{self.dim}" + "_warps" * self.warps + "_cuda" * self.cuda
         name += f"_{self.element}" * (self.element != "bf16")
-        return name + "_backward" * self.backward
+        return name + "_backward" * self.backward + "_deterministic" * self.deterministic
 
     @property
     def forward(self) -> Case:
         """The case whose gradients this is of."""
-        return dataclasses.replace(self, backward=False)
+        return dataclasses.replace(self, backward=False, deterministic=False)
 
     def kept(self) -> int:
         """The logits of one head and batch entry that the mask keeps."""
@@ -156,6 +157,7 @@ def all_cases(points: list[tuple[str, Case]]) -> list[Case]:
     plain = [Case("causal", 128, 4096)]
     plain += [Case("causal", case.dim, case.sequence) for name, case in points if peer_of(name) == "own"]
     plain += [dataclasses.replace(case, cuda=False) for case in cases if case.cuda]
+    plain += [dataclasses.replace(case, deterministic=False) for case in cases if case.deterministic]
     if any(case.backward for case in cases):
         plain += [case.forward for case in cases if case.backward] + [dataclasses.replace(plain[0], backward=True)]
     return cases + plain

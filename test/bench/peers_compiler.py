@@ -56,7 +56,8 @@ class Compiler:
 
     def compile(self, case: Case, options: list[str]) -> str:
         """What `attnc compile` prints for a case."""
-        command = [self.program, "compile", str(self.spec_path(case)), *["--backward"] * case.backward, *options]
+        command = [self.program, "compile", str(self.spec_path(case)), *["--backward"] * case.backward,
+                   *["--deterministic"] * case.deterministic, *options]
         done = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"attnc compile {case.image}: {done.stderr.strip()[:600] or done.returncode}")

@@ -40,6 +40,7 @@ GROUPS = (
      "head dim 128."),
     ("backward/learned", "without it", "Gradients with that of a bias, one for all batch entries or one for each, beside those "
      "without; four batch entries of 4096."),
+    ("backward/deterministic", "in any order", "Gradients with the same bits in every run, beside those added up in any order."),
     ("backward/bias/cudnn", "cuDNN", "Gradients of queries, keys and values with a bias of bf16, beside cuDNN's."),
     ("backward/bias/flex", "FlexAttention", "The same beside FlexAttention's."),
     ("backward/dropout", "cuDNN", "Gradients with a tenth of the weights dropped, beside cuDNN's."),

@@ -223,6 +223,14 @@ attn.schedule_table <
                pipeline = #attn.roles<consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
                            consumer_registers = 240, ping_pong = true, epilogue = direct, dynamic = true,
                            gradients = <logit_stages = 3, overlap = sums_late>, capture_stages = 2>, program = dkdv>>,
+  // Beyond 128, one warpgroup has the sums of values, and another, the reducer, those of keys.
+  <kernels = <programs = [dkdv], min_dim = 136>,
+   steps = [64 x 3 x 3, 64 x 2 x 2, 48 x 2 x 2, 32 x 2 x 2], registers = 216,
+   schedule = <query_tile = 64, key_tile = 64, panel = 64,
+               pipeline = #attn.roles<consumers = 1, stages = 3, query_stages = 1, producer_registers = 40,
+                           consumer_registers = 232, epilogue = direct, dynamic = true,
+                           gradients = <logit_stages = 3, overlap = scores_ahead, reducer_registers = 232>,
+                           capture_stages = 2>, program = dkdv>>,
   <kernels = <programs = [dq, dkdv, dk, dv]>,
    steps = [128 x 2 x 2, 96 x 2 x 2, 64 x 2 x 2, 128 x 2 x 1, 96 x 2 x 1, 64 x 2 x 1], registers = 224,
    schedule = <query_tile = 128, key_tile = 128, panel = 64,
@@ -246,14 +254,6 @@ attn.schedule_table <
                pipeline = #attn.roles<consumers = 2, stages = 2, query_stages = 1, producer_registers = 24,
                            consumer_registers = 240, epilogue = direct, dynamic = true, gradients = <logit_stages = 1>,
                            capture_stages = 1>, program = dq>>,
-  // Sums of more than 256 columns: consumers have those of values, a reducer those of keys.
-  <kernels = <programs = [dkdv]>,
-   steps = [64 x 2 x 2, 48 x 2 x 2, 32 x 2 x 2], registers = 216,
-   schedule = <query_tile = 64, key_tile = 64, panel = 64,
-               pipeline = #attn.roles<consumers = 1, stages = 2, query_stages = 1, producer_registers = 40,
-                           consumer_registers = 232, epilogue = direct, dynamic = true,
-                           gradients = <logit_stages = 2, overlap = scores_ahead, reducer_registers = 232>,
-                           capture_stages = 2>, program = dkdv>>,
   // Tiles that heads or batch entries share. Two steps whose captured tiles are staged have the same queries at a time;
   // where threads load those, or there is room for one, registers spill or loads wait for each other with more.
   <kernels = <programs = [dbias]>,
