@@ -157,8 +157,8 @@ def join_reports(sources: list[str]) -> dict[str, Any]:
             expected, found = (find_facts(report) or facts)[fact], facts[fact]
             if found != expected:
                 sys.exit(f"peers.py: error: {source}: {fact}: expected '{expected}' as before, got '{found}'")
-        # Rows of data may be of several runs, and a section of their own.
-        joined = {key: report.get(key, []) + part.get(key, []) for key in ("data", "left_out")}
+        # Points and rows may be of several runs.
+        joined = {key: report.get(key, []) + part.get(key, []) for key in ("points", "cpu", "data", "left_out")}
         errors = {**report.get("errors", {}), **part["errors"]}
         report.update(part, errors=errors, **{key: found for key, found in joined.items() if found})
     return report
