@@ -165,8 +165,11 @@ static LogicalResult checkRoles(BackwardOp op, ScheduleAttr schedule, GpuTargetA
              << "expected one consumer with reducer_registers for program dkdv, whose reducer has the same "
              << "rows, got " << pipeline.getConsumers();
     if (splitsSums && !GradientTiles(op, target).maySplitSums())
-      return op.emitError("expected no reducer_registers for program dkdv: gradients of keys take more of weights than "
-                          "16 bits of at most 1 say");
+      return op.emitError(
+          "expected no reducer_registers for program dkdv: gradients of keys take more of the logits than "
+          "weights in 16 bits");
+    if (splitsSums && pipeline.getPingPong())
+      return op.emitError("expected no ping_pong with reducer_registers for program dkdv: one consumer has no turns");
   }
   if (pipeline.getSums() > 1 && schedule.getProgram() != Program::Dbias)
     return op.emitError() << "expected sums = 1 for program " << stringifyProgram(schedule.getProgram()) << ", got "

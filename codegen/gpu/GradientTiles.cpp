@@ -290,15 +290,17 @@ bool GradientTiles::maySplitSums() {
     return false;
   if (op.getDerivative().empty())
     return true;
-  // Weights, times a slope where there is one, are handed over in 16 bits, which hold up to twice the largest weight.
-  // They say by their signs what dropout keeps, unless a slope has signs of its own.
+  // Weights say by their signs what dropout keeps, unless a slope has signs of its own.
   if (KernelOpInterface(op).hasDropout())
     return false;
   // Nothing of the score is there either: its gradient is that of the logit.
   Region &derivative = op.getDerivative();
   if (!hasSlope(op))
     return derivative.front().getTerminator()->getOperand(0) == derivative.getArgument(0);
-  ScoreRange slopes = findSlopeRange(op.getDerivative());
+  // They are handed over in 16 bits, of which f16 holds up to twice the largest weight.
+  if (!cast<RankedTensorType>(op.getQuery().getType()).getElementType().isF16())
+    return true;
+  ScoreRange slopes = findSlopeRange(derivative);
   constexpr double most = 1.5;
   return slopes.low >= -most && slopes.high <= most;
 }
@@ -308,7 +310,7 @@ SmallVector<Program> GradientTiles::findKeyPrograms(Staging staging) {
     return {Program::Dkdv};
   if (staging == Staging::Tma)
     for (EntryAttr entry : byRoles.find(Program::Dkdv))
-      if (entry.getSchedule().getPipeline().getReducerRegisters() > 0 &&
+      if (entry.getSchedule().getPipeline().getReducerRegisters() > 0 && mayOverlapAs(entry, Program::Dkdv) &&
           llvm::any_of(entry.listSteps(),
                        [&](TileStep step) { return fitsRoles(entry, Program::Dkdv, step, /*captureStages=*/0); }))
         return {Program::Dkdv};

@@ -16,9 +16,9 @@ def Tile_RoleOp : Tile_Op<"role", [HasParent<"ProgramOp">, SingleBlock, NoTermin
   let summary = "The work of some warpgroups of a block";
   let description = [{
     All roles run at the same time. The rows of a consumer's tiles are dealt to its warpgroups in order. A reducer has what is
-    computed from tiles that consumers share: products that it adds up in memory, or sums over the columns of its own. Producers with `warp` share one warpgroup, of which each is
-    a warp: warp 0 stands first, and takes the tiles for all of them. `registers` are those that the program's pipeline has for
-    threads of the kind.
+    computed from tiles that consumers share: products that it adds up in memory, or sums over columns of its own. Producers
+    with `warp` share one warpgroup, of which each is a warp: warp 0 stands first, and takes the tiles for all of them.
+    `registers` are those that the program's pipeline has for threads of the kind.
 
     Example:
 

@@ -80,21 +80,23 @@ void GradientWriter::writeQueryGradient() {
 
 void GradientWriter::share(Value tile) { tile::ShareOp::create(builder, loc, tile, Value()); }
 
-Value GradientWriter::takeShared(Type type16) {
-  auto type = VectorType::get({b.getRows(), b.getColumns()}, type16);
+Value GradientWriter::takeShared() {
+  auto type = VectorType::get({b.getRows(), b.getColumns()}, element);
   return tile::TakeOp::create(builder, loc, tile::SharedTileType::get(builder.getContext(), type));
 }
 
-GradientWriter::Weights GradientWriter::handOver(const Weights &weights) {
+GradientWriter::Weights GradientWriter::handOver(const Weights &weights, Value kept) {
   assert(!weights.numbers && "numbers would be found by both warpgroups");
-  share(b.buildMap(weights.ofGradients, {}, {}, builder.getF16Type(), [&](ValueRange x) -> Value {
-    Value raised = arith::MulFOp::create(builder, loc, x[0], b.f32(handedOverFactor));
-    return arith::TruncFOp::create(builder, loc, builder.getF16Type(), raised);
-  }));
-  Value taken = takeShared(builder.getF16Type());
-  auto type = cast<tile::SharedTileType>(taken.getType()).getTile();
-  Weights handed{Value(), tile::ReadOp::create(builder, loc, type, taken, /*transposed=*/false), Value(),
-                 weights.areMarked};
+  bool areSame = weights.all == weights.ofGradients && !element.isF16();
+  Value narrow = areSame ? kept : b.buildMap(weights.ofGradients, {}, {}, element, [&](ValueRange x) -> Value {
+    Value raised = x[0];
+    if (element.isF16())
+      raised = arith::MulFOp::create(builder, loc, raised, b.f32(handedOverFactor));
+    return arith::TruncFOp::create(builder, loc, element, raised);
+  });
+  share(narrow);
+  Value read = tile::ReadOp::create(builder, loc, narrow.getType(), takeShared(), /*transposed=*/false);
+  Weights handed{Value(), read, Value(), weights.areMarked};
   handed.areHandedOver = true;
   return handed;
 }
@@ -127,7 +129,7 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, const ColumnS
     statistics.offset = rowOf(0);
     statistics.delta = rowOf(1);
   }
-  Value ofQueries = queriesFirst ? queryGradients(takeShared(element), key) : Value();
+  Value ofQueries = queriesFirst ? queryGradients(takeShared(), key) : Value();
   Value products = product(key, queries);
   if (queriesLast && !statistics.offset)
     statistics.offset = rowOf(0);
@@ -142,7 +144,7 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, const ColumnS
   bool sharesRows = b.sharesRows(), queriesInStep = sums.hasReducer || sharesRows;
   Value kept = sums.value ? keptWeights(weights) : Value();
   if (sums.ofReducer)
-    weights = handOver(weights);
+    weights = handOver(weights, kept);
   if (sharesRows)
     share(kept);
   else if (sums.value)
@@ -159,11 +161,11 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, const ColumnS
     if (queriesFirst || queriesInStep)
       share(gradients.logits);
     else if (queriesLast)
-      ofQueries = queryGradients(takeShared(element), key);
+      ofQueries = queryGradients(takeShared(), key);
     // Both are shared by now, so that one barrier serves products with either.
     if (sharesRows)
-      sums.value = accumulate(takeShared(element), outGradients, sums.value);
-    Value ofLogits = queriesInStep ? takeShared(element) : Value();
+      sums.value = accumulate(takeShared(), outGradients, sums.value);
+    Value ofLogits = queriesInStep ? takeShared() : Value();
     auto addQueries = [&] { b.addToQuerySums(queryGradients(ofLogits, key), b.rowOfQuerySums(first)); };
     if (sums.hasReducer)
       addQueries();
@@ -216,7 +218,7 @@ void GradientWriter::writeKeyGradients(bool ofKeys, bool ofValues, bool ofQuerie
     KeySums after = before.with(together ? b.overColumnsOfHeads(before.values(), bounds, body)
                                          : b.overColumns(before.values(), bounds, body));
     if (isLate)
-      b.addToQuerySums(queryGradients(takeShared(element), key), after.previous);
+      b.addToQuerySums(queryGradients(takeShared(), key), after.previous);
     storeSums(summed, after.captured);
     return after.gradients();
   };

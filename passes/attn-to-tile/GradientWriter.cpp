@@ -145,7 +145,8 @@ GradientWriter::LogitGradients GradientWriter::logitGradients(const Weights &wei
     Value weight = x[0], weightGradient = x[1];
     if (weights.areHandedOver) {
       weight = arith::ExtFOp::create(builder, loc, builder.getF32Type(), weight);
-      weight = arith::MulFOp::create(builder, loc, weight, b.f32(1 / handedOverFactor));
+      if (element.isF16())
+        weight = arith::MulFOp::create(builder, loc, weight, b.f32(1 / handedOverFactor));
     }
     if (weights.areMarked) {
       weightGradient = arith::SelectOp::create(builder, loc, isKept(weight), weightGradient, b.f32(0));

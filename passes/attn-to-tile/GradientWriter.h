@@ -102,7 +102,8 @@ private:
     bool areHandedOver = false; ///< by another warpgroup: see `handOver`
   };
 
-  /// What weights that are handed over are multiplied by, so that the largest is within f16.
+  /// What weights that are handed over in f16 are multiplied by: the largest is within it, and small ones keep their
+  /// bits.
   static constexpr float handedOverFactor = 0x1p15F;
 
   // Products and sums.
@@ -115,10 +116,11 @@ private:
   mlir::Value productAhead(mlir::Value a, mlir::Value transposedB);
   /// Gives a tile of this step, of 16 bits, to all warps; and the oldest of them that has not been taken.
   void share(mlir::Value tile);
-  mlir::Value takeShared(mlir::Type type);
-  /// Gives a warpgroup of its own what it needs of weights, and gives them as they are there: in f16, times
-  /// `handedOverFactor`, with eleven bits down to 2^-29, since they are 1 at most.
-  Weights handOver(const Weights &weights);
+  mlir::Value takeShared();
+  /// Gives a warpgroup of its own what it needs of weights, and gives them as they are there, in the type of products:
+  /// in f16 times `handedOverFactor`, since they are 1 at most. `kept` are those of `weights` that dropout keeps, in
+  /// that type.
+  Weights handOver(const Weights &weights, mlir::Value kept);
   /// Of gradients of logits that were shared, what queries get from a tile of keys: gradients^T * key.
   mlir::Value queryGradients(mlir::Value gradients, mlir::Value key);
   /// sum + a * columns.

@@ -37,10 +37,9 @@ bool ReducerSlice::isReadHere(Value value) const {
   return llvm::all_of(value.getUses(), [&](OpOperand &use) { return isReadHere(use); });
 }
 
-/// Adds `op`, with all that is made of it. Gives whether it is new.
-bool ReducerSlice::add(Operation *op) {
-  if (!operations.insert(op))
-    return false;
+/// Adds `op`, with all that is made of it.
+void ReducerSlice::add(Operation *op) {
+  operations.insert(op);
   SmallVector<Value> made(op->getResults());
   while (!made.empty())
     for (OpOperand &use : made.pop_back_val().getUses()) {
@@ -50,7 +49,6 @@ bool ReducerSlice::add(Operation *op) {
       else if (!handing && operations.insert(use.getOwner()))
         llvm::append_range(made, use.getOwner()->getResults());
     }
-  return true;
 }
 
 /// Adds `op` where nothing but the reducer reads it. Gives whether it did.

@@ -30,7 +30,7 @@ public:
 private:
   bool isReadHere(mlir::OpOperand &use) const;
   bool isReadHere(mlir::Value value) const;
-  bool add(mlir::Operation *op);
+  void add(mlir::Operation *op);
   bool addReadByNoOther(mlir::Operation *op);
 
   llvm::SetVector<mlir::Operation *> operations;

@@ -30,7 +30,7 @@ public:
       : program(program), body(program.getBody().front()), pipeline(program.getPipelineAttr()),
         builder(program.getContext()), loc(program.getLoc()) {}
 
-  void run();
+  LogicalResult run();
 
 private:
   void createRings();
@@ -67,7 +67,8 @@ private:
   llvm::SmallDenseMap<Type, Value> ofSums;  ///< buffers of what is added to memory
   /// Loads of a pair that a role has both of: what it gets for the one it holds for the other.
   llvm::SmallDenseSet<Attribute> pairsOfConsumers, pairsOfReducer;
-  Value numbers; ///< the ring of tile numbers, where the producer hands them out
+  bool readsOfOthers = false; ///< whether the reducer would read what consumers alone have
+  Value numbers;              ///< the ring of tile numbers, where the producer hands them out
 };
 
 } // namespace
@@ -184,14 +185,22 @@ Value RoleSplitter::createGet(OpBuilder &at, LoadOp load, bool ofReducer) {
 }
 
 /// Clones what `values` are made of where the role has nothing in their place: constants, and elements that consumers
-/// make as well. Adds them to `copies`.
+/// make as well. Adds them to `copies`. What is no such element is told of.
 void RoleSplitter::copyRead(ValueRange values, IRMapping &mapping, SmallVectorImpl<Value> &copies) {
   for (Value value : values) {
     Operation *source = value.getDefiningOp();
-    bool isConstant = source && source->hasTrait<OpTrait::ConstantLike>();
-    if (!source || mapping.contains(value) || !(isConstant || isa<VectorType>(value.getType())))
+    bool isConstant = source && source->hasTrait<OpTrait::ConstantLike>(),
+         isOfElements = isa<VectorType>(value.getType());
+    if (mapping.contains(value) || !(isConstant || isOfElements))
       continue;
-    assert(isMemoryEffectFree(source) && !isa<MmaOp>(source) && "a role has the products that it reads");
+    if (!source || isa<MmaOp, LoadOp, ReadOp, RowOp>(source) || isa<scf::SCFDialect>(source->getDialect()) ||
+        !isMemoryEffectFree(source)) {
+      emitError(value.getLoc()) << "expected the reducer to read elements that it can compute as well, got "
+                                << value.getType()
+                                << (source ? " of '" + source->getName().getStringRef() + "'" : " that a loop carries");
+      readsOfOthers = true;
+      continue;
+    }
     copyRead(source->getOperands(), mapping, copies);
     builder.clone(*source, mapping);
     llvm::append_range(copies, source->getResults());
@@ -382,7 +391,7 @@ void RoleSplitter::stageStores() {
   });
 }
 
-void RoleSplitter::run() {
+LogicalResult RoleSplitter::run() {
   splitSharedLoads(program);
   shared = findSharedLoads(program);
   sinkLoads(shared);
@@ -410,13 +419,14 @@ void RoleSplitter::run() {
   stageStores();
   // A second buffer saves a barrier, and a third nothing.
   giveRingsToShared(program, std::min<int64_t>(pipeline.getStages(), 2));
+  return failure(readsOfOthers);
 }
 
 namespace {
 struct SpecializeRoles : attnc::tile::impl::TileSpecializeRolesBase<SpecializeRoles> {
   void runOnOperation() override {
-    if (hasRoles(getOperation()))
-      RoleSplitter(getOperation()).run();
+    if (hasRoles(getOperation()) && failed(RoleSplitter(getOperation()).run()))
+      signalPassFailure();
   }
 };
 } // namespace
