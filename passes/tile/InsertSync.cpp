@@ -68,7 +68,7 @@ static Operation *findDeadline(MmaOp product) {
     bool nests = op->getNumRegions() > 0 && !isa<MapOp, MaskOp>(op);
     // A step that shares a tile has five products. One that starts before the step's last elements is awaited once the
     // next product after them has started: the registers of its left operand are wanted.
-    if (isa<MmaOp>(op) && sharesTile && isFromRegisters && hasElements)
+    if (isa<MmaOp>(op) && sharesTile && isFromRegisters && hasElements && !reads)
       return op->getNextNode();
     hasElements |= isa<MapOp>(op);
     // A later product may take the accumulator as it is.

@@ -193,8 +193,10 @@ void RoleSplitter::copyRead(ValueRange values, IRMapping &mapping, SmallVectorIm
          isOfElements = isa<VectorType>(value.getType());
     if (mapping.contains(value) || !(isConstant || isOfElements))
       continue;
-    if (!source || isa<MmaOp, LoadOp, ReadOp, RowOp>(source) || isa<scf::SCFDialect>(source->getDialect()) ||
-        !isMemoryEffectFree(source)) {
+    // What is read from memory and goes through no ring may be read twice.
+    bool isLoad = source && isa<LoadOp>(source) && !rings.contains(source);
+    if (!source || isa<MmaOp, ReadOp, RowOp>(source) || isa<scf::SCFDialect>(source->getDialect()) ||
+        !(isLoad || isMemoryEffectFree(source))) {
       emitError(value.getLoc()) << "expected the reducer to read elements that it can compute as well, got "
                                 << value.getType()
                                 << (source ? " of '" + source->getName().getStringRef() + "'" : " that a loop carries");
