@@ -141,8 +141,29 @@ static LogicalResult checkSharedTiles(BackwardOp op, PipelineAttr pipeline) {
   return success();
 }
 
+/// Checks what a reducer adds.
+static LogicalResult checkReducer(BackwardOp op, ScheduleAttr schedule, GradientTiles &tiles) {
+  PipelineAttr pipeline = schedule.getPipeline();
+  if (schedule.getProgram() == Program::Dqdkdv)
+    return success();
+  if (schedule.getProgram() != Program::Dkdv)
+    return op.emitError() << "expected reducer_registers only for programs dqdkdv and dkdv, got them for "
+                          << stringifyProgram(schedule.getProgram());
+  if (pipeline.getConsumers() != 1)
+    return op.emitError()
+           << "expected one consumer with reducer_registers for program dkdv, whose reducer has the same "
+           << "rows, got " << pipeline.getConsumers();
+  if (!tiles.maySplitSums())
+    return op.emitError(
+        "expected no reducer_registers for program dkdv: gradients of keys take more of the logits than "
+        "weights in 16 bits");
+  if (pipeline.getPingPong())
+    return op.emitError("expected no ping_pong with reducer_registers for program dkdv: one consumer has no turns");
+  return success();
+}
+
 /// Checks what a pipeline with roles adds.
-static LogicalResult checkRoles(BackwardOp op, ScheduleAttr schedule, GpuTargetAttr target) {
+static LogicalResult checkRoles(BackwardOp op, ScheduleAttr schedule, GpuTargetAttr target, GradientTiles &tiles) {
   PipelineAttr pipeline = schedule.getPipeline();
   bool isOfWarps = schedule.getProgram() != Program::Dbias &&
                    (llvm::is_contained(getOtherPrograms(op), schedule.getProgram()) ||
@@ -155,22 +176,8 @@ static LogicalResult checkRoles(BackwardOp op, ScheduleAttr schedule, GpuTargetA
   if (pipeline.getOverlap() == Overlap::QueriesFirst && schedule.getProgram() != Program::Dqdkdv)
     return op.emitError() << "expected overlap = queries_first only for program dqdkdv, got it for "
                           << stringifyProgram(schedule.getProgram());
-  if (pipeline.getReducerRegisters() > 0) {
-    bool splitsSums = schedule.getProgram() == Program::Dkdv;
-    if (!splitsSums && schedule.getProgram() != Program::Dqdkdv)
-      return op.emitError() << "expected reducer_registers only for programs dqdkdv and dkdv, got them for "
-                            << stringifyProgram(schedule.getProgram());
-    if (splitsSums && pipeline.getConsumers() != 1)
-      return op.emitError()
-             << "expected one consumer with reducer_registers for program dkdv, whose reducer has the same "
-             << "rows, got " << pipeline.getConsumers();
-    if (splitsSums && !GradientTiles(op, target).maySplitSums())
-      return op.emitError(
-          "expected no reducer_registers for program dkdv: gradients of keys take more of the logits than "
-          "weights in 16 bits");
-    if (splitsSums && pipeline.getPingPong())
-      return op.emitError("expected no ping_pong with reducer_registers for program dkdv: one consumer has no turns");
-  }
+  if (pipeline.getReducerRegisters() > 0 && failed(checkReducer(op, schedule, tiles)))
+    return failure();
   if (pipeline.getSums() > 1 && schedule.getProgram() != Program::Dbias)
     return op.emitError() << "expected sums = 1 for program " << stringifyProgram(schedule.getProgram()) << ", got "
                           << pipeline.getSums();
@@ -208,7 +215,7 @@ LogicalResult attnc::gpu::checkBackwardSchedule(BackwardOp op, ScheduleAttr sche
   if (schedule.getColumns() % 16 != 0 || schedule.getColumns() > 128)
     return op.emitError() << "expected steps of a multiple of 16 columns up to 128 for gradients, got "
                           << schedule.getColumns();
-  if (hasRoles && failed(checkRoles(op, schedule, target)))
+  if (hasRoles && failed(checkRoles(op, schedule, target, tiles)))
     return failure();
   if (schedule.getProgram() == Program::Dqdkdv && failed(checkOneProgram(op, schedule, tiles)))
     return failure();

@@ -61,13 +61,13 @@ int64_t GradientTiles::countSharedBytes(ScheduleAttr schedule) {
   // Gradients of logits that consumers share, and what a step adds to those of queries; or weights that they share.
   int64_t shared = 0;
   const int64_t sharedTile = schedule.getRows() * getSharedRowBytes(op, schedule.getColumns());
-  if (schedule.getProgram() == Program::Dqdkdv && pipeline.getStaging() == Staging::CpAsync)
+  bool sumsQueries = schedule.getProgram() == Program::Dqdkdv;
+  if (sumsQueries && pipeline.getStaging() == Staging::CpAsync) {
     shared = sharedTilesOfWarps * sharedTile;
-  else if (schedule.getProgram() == Program::Dqdkdv)
-    shared =
-        std::min<int64_t>(all, 2) * sharedTile + schedule.getColumns() * keyDim() * static_cast<int64_t>(sizeof(float));
-  else if (pipeline.getReducerRegisters() > 0)
-    shared = std::min<int64_t>(all, 2) * sharedTile;
+  } else if (sumsQueries || pipeline.getReducerRegisters() > 0) {
+    int64_t ofQueries = sumsQueries ? schedule.getColumns() * keyDim() * static_cast<int64_t>(sizeof(float)) : 0;
+    shared = std::min<int64_t>(all, 2) * sharedTile + ofQueries;
+  }
   int64_t parts =
       pipeline.getSplitFloats() ? getSharedRowBytesOfParts(keyDim()) + getSharedRowBytesOfParts(valueDim()) : 0;
   // Of each column its LSE and delta, in whole pieces of 128 bytes.
@@ -91,7 +91,8 @@ bool GradientTiles::fitsRegisters(EntryAttr entry, Program program, TileStep ste
   ScheduleAttr schedule = entry.getSchedule();
   PipelineAttr pipeline = schedule.getPipeline();
   const int64_t rows = schedule.getRows(), consumers = pipeline.getConsumers();
-  if (program == Program::Dkdv && pipeline.getReducerRegisters() > 0 && !maySplitSums())
+  bool splitsSums = program == Program::Dkdv && pipeline.getReducerRegisters() > 0;
+  if (splitsSums && !maySplitSums())
     return false;
   if (countDivisions(op) * step.columns * rows / (warpgroupThreads * consumers) > mostDivisions)
     return false;
@@ -101,7 +102,6 @@ bool GradientTiles::fitsRegisters(EntryAttr entry, Program program, TileStep ste
       static_cast<double>(program == Program::Dbias ? step.columns * pipeline.getSums() : countSumColumns(program)) / 2;
   // A tile that is shared has the next step's logits too, and its gradients are no operands of products.
   double logits = program == Program::Dv ? count / 2 : program == Program::Dbias ? 1.5 * count : count;
-  bool splitsSums = program == Program::Dkdv && pipeline.getReducerRegisters() > 0;
   if (splitsSums) {
     // Consumers have those of values and the logits, the reducer those of keys and the gradients of weights.
     sums = static_cast<double>(std::max(keyDim(), valueDim())) / 2;
@@ -288,13 +288,13 @@ bool GradientTiles::fitsOneProgram() {
 bool GradientTiles::maySplitSums() {
   if (!getCapturedGradients(op, {CapturedForm::KeySums}).empty())
     return false;
-  if (op.getDerivative().empty())
+  Region &derivative = op.getDerivative();
+  if (derivative.empty())
     return true;
   // Weights say by their signs what dropout keeps, unless a slope has signs of its own.
   if (KernelOpInterface(op).hasDropout())
     return false;
   // Nothing of the score is there either: its gradient is that of the logit.
-  Region &derivative = op.getDerivative();
   if (!hasSlope(op))
     return derivative.front().getTerminator()->getOperand(0) == derivative.getArgument(0);
   // They are handed over in 16 bits, of which f16 holds up to twice the largest weight.

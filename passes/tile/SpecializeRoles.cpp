@@ -40,7 +40,7 @@ private:
   void fillReducer(PersistentOp each, Block &from);
   void clonePut(LoadOp load, const IRMapping &mapping);
   void copyRead(ValueRange values, IRMapping &mapping, SmallVectorImpl<Value> &copies);
-  void cloneReduced(Operation &op, IRMapping &mapping);
+  void withRead(ValueRange values, IRMapping &mapping, llvm::function_ref<void()> body);
   SmallVector<Value> readForRole(ValueRange values, IRMapping &mapping);
   SmallVector<unsigned> findHandedOn(Operation *op) const;
   void findPairs();
@@ -194,7 +194,7 @@ void RoleSplitter::copyRead(ValueRange values, IRMapping &mapping, SmallVectorIm
     if (mapping.contains(value) || !(isConstant || isOfElements))
       continue;
     // What is read from memory and goes through no ring may be read twice.
-    bool isLoad = source && isa<LoadOp>(source) && !rings.contains(source);
+    bool isLoad = isa_and_nonnull<LoadOp>(source) && !rings.contains(source);
     if (!source || isa<MmaOp, ReadOp, RowOp>(source) || isa<scf::SCFDialect>(source->getDialect()) ||
         !(isLoad || isMemoryEffectFree(source))) {
       emitError(value.getLoc()) << "expected the reducer to read elements that it can compute as well, got "
@@ -209,25 +209,23 @@ void RoleSplitter::copyRead(ValueRange values, IRMapping &mapping, SmallVectorIm
   }
 }
 
-/// What the role whose body is being built has in the place of `values`.
-SmallVector<Value> RoleSplitter::readForRole(ValueRange values, IRMapping &mapping) {
+/// Runs `body` while `mapping` has all of `values` that the role whose body is being built reads.
+void RoleSplitter::withRead(ValueRange values, IRMapping &mapping, llvm::function_ref<void()> body) {
   SmallVector<Value> copies;
   if (reduces)
     copyRead(values, mapping, copies);
-  auto read = llvm::map_to_vector(values, [&](Value value) { return mapping.lookupOrDefault(value); });
+  body();
   // What stands elsewhere may not see these.
   for (Value copy : copies)
     mapping.erase(copy);
-  return read;
 }
 
-/// Clones an operation of the reducer, with what it reads that has no role.
-void RoleSplitter::cloneReduced(Operation &op, IRMapping &mapping) {
-  SmallVector<Value> copies;
-  copyRead(op.getOperands(), mapping, copies);
-  builder.clone(op, mapping);
-  for (Value copy : copies)
-    mapping.erase(copy);
+/// What the role whose body is being built has in the place of `values`.
+SmallVector<Value> RoleSplitter::readForRole(ValueRange values, IRMapping &mapping) {
+  SmallVector<Value> read;
+  withRead(values, mapping,
+           [&] { read = llvm::map_to_vector(values, [&](Value value) { return mapping.lookupOrDefault(value); }); });
+  return read;
 }
 
 /// Clones what the role does, with the control flow and the scalars that decide about it: loads as puts into rings, or
@@ -244,7 +242,7 @@ void RoleSplitter::cloneForRole(Block &from, IRMapping &mapping) {
       else
         clonePut(load, mapping);
     } else if (reduces && reduced.contains(&op)) {
-      cloneReduced(op, mapping);
+      withRead(op.getOperands(), mapping, [&] { builder.clone(op, mapping); });
     } else if (auto part = dyn_cast<PartOp>(op)) {
       // Producers load for all rows, and a reducer adds up all.
       mapToAllRows(builder, part, mapping);

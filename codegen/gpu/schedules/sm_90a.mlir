@@ -231,6 +231,7 @@ attn.schedule_table <
                            consumer_registers = 232, epilogue = direct, dynamic = true,
                            gradients = <logit_stages = 3, overlap = scores_ahead, reducer_registers = 232>,
                            capture_stages = 2>, program = dkdv>>,
+  // The same where data decides about steps, of which none starts ahead.
   <kernels = <programs = [dkdv], min_dim = 136>,
    steps = [64 x 3 x 3, 64 x 2 x 2, 48 x 2 x 2, 32 x 2 x 2], registers = 216,
    schedule = <query_tile = 64, key_tile = 64, panel = 64,

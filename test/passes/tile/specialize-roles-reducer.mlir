@@ -12,7 +12,7 @@
 // CHECK: %[[QR:.*]] = tile.ring : <2 x vector<64x64xbf16>>
 // CHECK-NOT: tile.ring
 //
-// Each load is one put, whoever reads it.
+// A load becomes one put, even if both roles read it.
 // CHECK: tile.role <producer>
 // CHECK: tile.put %[[GR]], %[[G]]
 // CHECK-NEXT: tile.put %[[VR]], %[[V]]
