@@ -72,7 +72,7 @@ static constexpr int64_t mostRows = 65536, mostColumns = 4096;
 /// Checks what the program of all three gradients adds, and those before and after it: what goes through sums in memory
 /// are tiles of whole bands, and what a product adds up over keys has whole blocks of them.
 static LogicalResult checkQuerySums(KernelOpInterface kernel, ScheduleAttr schedule) {
-  if (!mayAddUpQueries(cast<BackwardOp>(kernel.getOperation()), /*listsSteps=*/false))
+  if (!mayAddUpQueries(cast<BackwardOp>(kernel.getOperation()), /*listsSteps=*/false, /*keepsOrder=*/false))
     return kernel.emitError()
            << "expected programs dq and dkdv: dqdkdv is for padded sequences, without gradients that rows of queries "
               "sum "

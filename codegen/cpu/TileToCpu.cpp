@@ -61,8 +61,8 @@ private:
   void emitAny(tile::AnyOp any);
   void addToRun(Operation &op, SmallVectorImpl<Operation *> &run, const Ends &ends);
   void copyOperands(Operation &op, SmallVectorImpl<Operation *> &run, const Ends &ends);
-  Value addToCounter(tile::StoreOp store, int64_t number);
-  void waitForOrder(tile::StoreOp store);
+  Value changeSemaphore(tile::StoreOp store, Value number, bool assigns);
+  void addInOrder(tile::StoreOp store, function_ref<void()> add);
   Value newState(Value value);
 
   tile::ProgramOp program;
@@ -262,10 +262,10 @@ void ProgramEmitter::emitBlock(Block &block, ArrayRef<Value> places) {
         emitIf(cast<scf::IfOp>(op), ends);
     } else if (auto store = dyn_cast<tile::StoreOp>(op); store && store.getOrder()) {
       flush(run, ends);
-      waitForOrder(store);
-      addToRun(op, run, ends);
-      flush(run, ends);
-      addToCounter(store, 1);
+      addInOrder(store, [&] {
+        addToRun(op, run, ends);
+        flush(run, ends);
+      });
     } else if (PanelEmitter::isRowOp(op)) {
       if (!op.hasTrait<OpTrait::ConstantLike>())
         addToRun(op, run, ends);
@@ -278,29 +278,39 @@ void ProgramEmitter::emitBlock(Block &block, ArrayRef<Value> places) {
   moveToEnds(handed, ends);
 }
 
-/// Adds to the semaphore, and gives what it was. What one thread does before it, others see that find it
-/// counted.
-Value ProgramEmitter::addToCounter(tile::StoreOp store, int64_t number) {
-  OpBuilder &b = context.builder;
+/// Adds to the semaphore or, with `assigns`, writes to it, and gives what it was. What one thread does before it,
+/// others see that find its number.
+Value ProgramEmitter::changeSemaphore(tile::StoreOp store, Value number, bool assigns) {
   SmallVector<Value> at = llvm::map_to_vector(store.getSemaphore(), [&](Value index) { return values.scalar(index); });
-  Value more = arith::ConstantOp::create(b, context.loc, b.getI32IntegerAttr(static_cast<int32_t>(number)));
-  return memref::AtomicRMWOp::create(b, context.loc, arith::AtomicRMWKind::addi, more,
-                                     values.scalar(store.getSemaphores()), at);
+  Value word = arith::IndexCastOp::create(context.builder, context.loc, context.builder.getI32Type(), number);
+  auto kind = assigns ? arith::AtomicRMWKind::assign : arith::AtomicRMWKind::addi;
+  return memref::AtomicRMWOp::create(context.builder, context.loc, kind, word, values.scalar(store.getSemaphores()),
+                                     at);
 }
 
-/// Goes round until as many have added as come before `store`. Threads take tiles in the order of the
-/// grid, so that another one has each that is waited for.
-void ProgramEmitter::waitForOrder(tile::StoreOp store) {
+/// Adds after the tile before, and leaves its place. Threads take tiles in the order of the grid, so that another one
+/// has each that is waited for.
+void ProgramEmitter::addInOrder(tile::StoreOp store, function_ref<void()> add) {
   OpBuilder &b = context.builder;
-  Value order = arith::IndexCastOp::create(b, context.loc, b.getI32Type(), values.scalar(store.getOrder()));
+  Value isBelow =
+      arith::CmpIOp::create(b, context.loc, arith::CmpIPredicate::slt, values.scalar(store.getIndices().front()),
+                            values.scalar(store.getLimits().front()));
+  auto guard = scf::IfOp::create(b, context.loc, isBelow);
+  OpBuilder::InsertionGuard insertion(b);
+  b.setInsertionPointToStart(guard.thenBlock());
   auto loop = scf::WhileOp::create(b, context.loc, TypeRange(), ValueRange());
-  OpBuilder::InsertionGuard guard(b);
-  b.createBlock(&loop.getBefore());
-  Value given = addToCounter(store, 0);
-  Value isEarly = arith::CmpIOp::create(b, context.loc, arith::CmpIPredicate::slt, given, order);
-  scf::ConditionOp::create(b, context.loc, isEarly, ValueRange());
-  b.createBlock(&loop.getAfter());
-  scf::YieldOp::create(b, context.loc);
+  {
+    OpBuilder::InsertionGuard inLoop(b);
+    b.createBlock(&loop.getBefore());
+    Value last = changeSemaphore(store, context.index(0), /*assigns=*/false);
+    Value after = arith::IndexCastOp::create(b, context.loc, b.getI32Type(), values.scalar(store.getAfter()));
+    Value isEarly = arith::CmpIOp::create(b, context.loc, arith::CmpIPredicate::slt, last, after);
+    scf::ConditionOp::create(b, context.loc, isEarly, ValueRange());
+    b.createBlock(&loop.getAfter());
+    scf::YieldOp::create(b, context.loc);
+  }
+  add();
+  changeSemaphore(store, values.scalar(store.getOrder()), /*assigns=*/true);
 }
 
 void ProgramEmitter::emitUniform(Operation &op) {

@@ -114,7 +114,11 @@ static LogicalResult checkOneProgram(BackwardOp op, ScheduleAttr schedule, Gradi
            << "expected programs dq and dkdv: dqdkdv is for padded sequences with head dims of " << oneProgramMinDim
            << " or " << oneProgramMaxDim << ", values of at most " << oneProgramMaxDim
            << ", without gradients that rows of queries sum for captured tensors, without a score or f16 "
-           << "where data decides about tiles, and not for " << deterministicAttrName;
+           << "where data decides about tiles, and for " << deterministicAttrName
+           << " with a mask whose first and last queries rise with the keys";
+  // Blocks take tiles in the order of their numbers then, whatever order they start in.
+  if (isDeterministic(op) && !pipeline.getDynamic())
+    return op.emitError() << "expected dynamic = true for program dqdkdv with " << deterministicAttrName;
   bool mayHaveLogitsAhead = pipeline.getReducerRegisters() > 0 && pipeline.getOverlap() == Overlap::LogitsAhead;
   if (pipeline.getQueryStages() == 0 ||
       (!mayHaveLogitsAhead &&

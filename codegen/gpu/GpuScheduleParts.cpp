@@ -24,8 +24,10 @@ bool attnc::gpu::mayHavePanel(PipelineAttr pipeline, int64_t rows) {
   return rows == warpgroupRows || (pipeline.getStaging() == Staging::CpAsync && rows == wideRows);
 }
 
+int64_t attnc::gpu::getL2BytesOfSection(GpuTargetAttr target) { return target.getL2Bytes() / 5 * 3; }
+
 int64_t attnc::gpu::getSectionBytes(KernelOpInterface kernel, GpuTargetAttr target) {
-  return kernel.getMask().empty() ? 0 : target.getL2Bytes() / 5 * 3;
+  return kernel.getMask().empty() ? 0 : getL2BytesOfSection(target);
 }
 
 int64_t attnc::gpu::getSharedRowBytes(KernelOpInterface kernel, int64_t dims) {

@@ -30,7 +30,9 @@ inline constexpr int64_t barrierBytes = 1024;
 bool usesWarpgroups(attn::KernelOpInterface kernel, attn::GpuTargetAttr target);
 
 /// Bytes of keys and values that are worked on together: those of the heads stay in the cache, with room to spare for
-/// the rest. 0 without a mask: all tiles then take as long.
+/// the rest.
+int64_t getL2BytesOfSection(attn::GpuTargetAttr target);
+/// The same for a kernel whose tiles come in any order: 0 without a mask, since all tiles then take as long.
 int64_t getSectionBytes(attn::KernelOpInterface kernel, attn::GpuTargetAttr target);
 
 /// Whether a warpgroup may work on `rows` rows by `pipeline`.

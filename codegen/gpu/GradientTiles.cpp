@@ -131,7 +131,9 @@ ScheduleAttr GradientTiles::getRoles(EntryAttr entry, Program program, TileStep 
   fields.captureStages = captureStages;
   // Tiles that heads or batch entries share come in one order.
   if (program != Program::Dbias) {
-    fields.sectionBytes = getSectionBytes(op, target);
+    // Tiles of one head that add in an order keep apart where tiles of other heads start in between.
+    bool keepsOrder = program == Program::Dqdkdv && isDeterministic(op);
+    fields.sectionBytes = keepsOrder ? getL2BytesOfSection(target) : getSectionBytes(op, target);
     fields.blockMask = listsSteps(program);
     fields.batchInside = !fields.blockMask && mayShareCapturesOverBatch(op);
   }
@@ -256,16 +258,16 @@ bool GradientTiles::mayListSteps() {
 
 bool GradientTiles::suitsOneProgram(Staging staging) {
   if (staging == Staging::Tma)
-    return mayAddUpQueries(op, mayListSteps()) && (keyDim() == oneProgramMinDim || keyDim() == oneProgramMaxDim) &&
-           valueDim() <= oneProgramMaxDim;
+    return mayAddUpQueries(op, mayListSteps(), /*keepsOrder=*/true) &&
+           (keyDim() == oneProgramMinDim || keyDim() == oneProgramMaxDim) && valueDim() <= oneProgramMaxDim;
   auto isDealt = [](int64_t dim) {
     return llvm::isPowerOf2_64(dim) && dim >= oneProgramMinDim && dim <= oneProgramMaxDimByWarps;
   };
   bool hasNarrowTiles = cast<RankedTensorType>(op.getQuery().getType()).getElementTypeBitWidth() == 16;
   // Sums of a key's row would be those of some columns.
   bool hasKeySums = !getCapturedGradients(op, {CapturedForm::KeySums}).empty();
-  return mayAddUpQueries(op, /*listsSteps=*/false) && hasNarrowTiles && isDealt(keyDim()) && isDealt(valueDim()) &&
-         !hasKeySums;
+  return mayAddUpQueries(op, /*listsSteps=*/false, /*keepsOrder=*/false) && hasNarrowTiles && isDealt(keyDim()) &&
+         isDealt(valueDim()) && !hasKeySums;
 }
 
 bool GradientTiles::fitsOneProgram() {

@@ -174,16 +174,25 @@ void Ptx::addFloat(Value global, Value number) {
   assembly("addFloat", {}, "red.global.add.f32 [$0], $1;", "lf", {global, number});
 }
 
-void Ptx::waitForCount(Value global, Value least) {
-  assembly("waitForCount", {},
-           "{\n.reg .pred p;\n.reg .s32 count;\nattnc_wait_${:uid}:\nld.acquire.gpu.global.s32 count, [$0];\n"
-           "setp.lt.s32 p, count, $1;\n@p bra attnc_wait_${:uid};\n}",
+Value Ptx::seePlace(Value global) {
+  return assembly("seePlace", b.getI32Type(), "ld.relaxed.gpu.global.s32 $0, [$1];", "rl", {global});
+}
+
+void Ptx::waitForPlace(Value global, Value least, bool acquires) {
+  StringRef order = acquires ? "acquire" : "relaxed";
+  assembly(acquires ? "acquirePlace" : "waitForPlace", {},
+           "{\n.reg .pred p;\n.reg .s32 place;\nsetp.lt.s32 p, $1, 1;\n@p bra "
+           "attnc_done_${:uid};\nattnc_wait_${:uid}:\nld." +
+               order.str() +
+               ".gpu.global.s32 place, [$0];\nsetp.lt.s32 p, place, $1;\n@p bra attnc_wait_${:uid};\n"
+               "attnc_done_${:uid}:\n}",
            "lr", {global, least});
 }
 
-void Ptx::countIf(Value condition, Value global) {
-  warpSync();
-  assembly("countIf", {}, "@$0 red.release.gpu.global.add.s32 [$1], 1;", "bl", {condition, global});
+void Ptx::leavePlaceIf(Value condition, Value global, Value place, bool releases) {
+  StringRef order = releases ? "release" : "relaxed";
+  assembly(releases ? "releasePlaceIf" : "leavePlaceIf", {}, "@$0 st." + order.str() + ".gpu.global.s32 [$1], $2;",
+           "blr", {condition, global, place});
 }
 
 void Ptx::loadBytes(Value shared, Value global, Value barrier, int64_t bytes) {

@@ -125,11 +125,14 @@ public:
   void addFloatIf(mlir::Value condition, mlir::Value global, mlir::Value number);
   /// Adds an f32 to one in global memory.
   void addFloat(mlir::Value global, mlir::Value number);
-  /// Waits until the i32 at `global` is `least` or more; what was done to memory before it became that is seen after.
-  void waitForCount(mlir::Value global, mlir::Value least);
-  /// Adds 1 to the i32 at `global` where `condition` holds, when all that the warp has done to memory is seen by
-  /// others.
-  void countIf(mlir::Value condition, mlir::Value global);
+  /// The i32 at `global`, which others change.
+  mlir::Value seePlace(mlir::Value global);
+  /// Waits until the i32 at `global` is `least` or more, which needs no look where that is 0. With `acquires`, what was
+  /// done to memory before it became that is seen after.
+  void waitForPlace(mlir::Value global, mlir::Value least, bool acquires);
+  /// Writes `place` to the i32 at `global` where `condition` holds, in one thread of the warp. With `releases`, who
+  /// acquires it sees what the warp had done to memory when it last met.
+  void leavePlaceIf(mlir::Value condition, mlir::Value global, mlir::Value place, bool releases);
   /// Two f32 of shared memory, `offset` bytes from `address` on.
   llvm::SmallVector<mlir::Value> loadSharedPair(mlir::Value address, int64_t offset);
   /// Stores, or loads, some f32 together.

@@ -212,6 +212,7 @@ LogicalResult RoleEmitter::emitEach(tile::PersistentOp each) {
   context.scalars[each.getTile()] = tile;
   if (failed(emitBlock(each.getBody().front())))
     return failure();
+  stores.endTile();
   Value next = tile;
   if (ring && fetches) {
     next = ptx.add(fetchNumber(), ptx.gridSize());
@@ -479,7 +480,9 @@ LogicalResult RoleEmitter::emit() {
   }
   if (failed(emitBlock(role.getBody().front())))
     return failure();
-  if (role.getKind() != tile::RoleKind::Producer)
+  if (role.getKind() != tile::RoleKind::Producer) {
+    stores.endTile();
     stores.finish();
+  }
   return success();
 }

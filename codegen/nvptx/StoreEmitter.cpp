@@ -295,15 +295,20 @@ void StoreEmitter::storeBlocked(tile::StoreOp store) {
   Value warp = ptx.add(ptx.mul(context.place.warpgroup, warpgroupRows / warpRows), context.place.warp);
   Value own = ptx.add(ptx.add(base, *buffer.getOffset()), ptx.mul(warp, blocks * blockBytes));
   Value piece = ptx.add(own, ptx.mul(context.place.lane, pieceBytes));
-  ptx.waitStores(/*readOnly=*/true);
+  ptx.waitStores(/*readOnly=*/!store.getOrder());
   ptx.warpSync();
+  if (store.getOrder()) {
+    definePending(store);
+    leavePlace();
+  }
   for (int64_t block = 0; block < blocks; ++block)
     ptx.storePiece(ptx.add(piece, block * blockBytes),
                    llvm::map_to_vector(findPiece(store, block, /*band=*/0), [&](Value element) -> Value {
                      return arith::BitcastOp::create(ptx.b, ptx.loc, ptx.b.getI32Type(), element);
                    }));
   Value band = findBands(store).front();
-  deferred.push_back({own, band, blocks * blockBytes, existsBlocked(store)});
+  Value exists = existsBlocked(store);
+  deferred.push_back({own, band, blocks * blockBytes, exists, takePlace(store, exists)});
   if (!store.getDeferred())
     startCopies();
 }
@@ -344,19 +349,93 @@ void StoreEmitter::storePieces(tile::StoreOp store) {
     storeAll();
 }
 
-/// Adds to the same when all warps of the tiles before have added, each lane its own pieces, and counts as one of the
-/// warps of all consumers: no two tiles add at a time.
+/// Where the warp's semaphore is. `indices` are those of the tile's first.
+Value StoreEmitter::findSemaphore(tile::StoreOp store, SmallVector<Value> indices) {
+  Ptx &ptx = context.ptx;
+  const Place &place = context.place;
+  Value warp = place.warp;
+  if (store->getParentOfType<tile::RoleOp>())
+    warp = ptx.add(ptx.mul(place.warpgroup, warpgroupRows / warpRows), warp);
+  indices.back() = ptx.add(indices.back(), warp);
+  return context.abi.getView(store.getSemaphores()).address(ptx.b, ptx.loc, indices);
+}
+
+/// The place of a tile before, or 0 where the tile adds nothing.
+StoreEmitter::Turn StoreEmitter::findTurn(tile::StoreOp store, Value exists) {
+  Ptx &ptx = context.ptx;
+  auto indices = llvm::map_to_vector(store.getSemaphore(), [&](Value index) { return context.scalar(index); });
+  Value none = ptx.i32(0);
+  // What adds nothing may have no semaphore.
+  for (Value &index : indices)
+    index = ptx.select(exists, index, none);
+  return {findSemaphore(store, indices), ptx.select(exists, context.scalar(store.getAfter()), none)};
+}
+
+/// A place is left a step later, or at the end of the tile: variables that LLVM makes registers say which.
+void StoreEmitter::definePending(tile::StoreOp store) {
+  if (pending.store)
+    return;
+  Ptx &ptx = context.ptx;
+  pending.store = store;
+  auto variable = [&] {
+    Value slot = context.localArray(ptx.b.getI32Type(), /*count=*/1);
+    OpBuilder::InsertionGuard guard(ptx.b);
+    ptx.b.setInsertionPointAfterValue(slot);
+    LLVM::StoreOp::create(ptx.b, ptx.loc, ptx.i32(0), slot);
+    return slot;
+  };
+  pending.place = variable();
+  for (size_t number = 0; number < store.getSemaphore().size(); ++number)
+    pending.indices.push_back(variable());
+}
+
+/// Keeps in mind which place is to be left once the copy is complete.
+StoreEmitter::Turn StoreEmitter::takePlace(tile::StoreOp store, Value exists) {
+  if (!store.getOrder())
+    return {};
+  Ptx &ptx = context.ptx;
+  auto keep = [&](Value value, Value slot) { LLVM::StoreOp::create(ptx.b, ptx.loc, value, slot); };
+  keep(ptx.select(exists, context.scalar(store.getOrder()), ptx.i32(0)), pending.place);
+  for (auto [index, slot] : llvm::zip_equal(store.getSemaphore(), pending.indices))
+    keep(context.scalar(index), slot);
+  Turn turn = findTurn(store, exists);
+  // A look takes as long as memory is far: what comes before the next tile.post goes on meanwhile.
+  if (store.getDeferred())
+    turn.seen = ptx.seePlace(turn.semaphore);
+  return turn;
+}
+
+/// Leaves the place of the copy before, whose end the warp has awaited. Its additions have been done in the L2 cache by
+/// then, where those that come after are done as well, and no thread reads what they add to before the kernel's end. So
+/// nothing is released or acquired, which would hold up the warp for longer than the additions take.
+void StoreEmitter::leavePlace() {
+  Ptx &ptx = context.ptx;
+  auto read = [&](Value slot) -> Value { return LLVM::LoadOp::create(ptx.b, ptx.loc, ptx.b.getI32Type(), slot); };
+  Value place = read(pending.place);
+  Value semaphore = findSemaphore(pending.store, llvm::map_to_vector(pending.indices, read));
+  Value leaves = arith::AndIOp::create(ptx.b, ptx.loc, ptx.equal(context.place.lane, 0), ptx.less(ptx.i32(0), place));
+  ptx.leavePlaceIf(leaves, semaphore, place, /*releases=*/false);
+}
+
+void StoreEmitter::endTile() {
+  if (!pending.store)
+    return;
+  Ptx &ptx = context.ptx;
+  ptx.waitStores(/*readOnly=*/false);
+  ptx.warpSync();
+  leavePlace();
+  LLVM::StoreOp::create(ptx.b, ptx.loc, ptx.i32(0), pending.place);
+}
+
+/// Adds to the same after the tile before, each lane its own pieces.
 void StoreEmitter::addInOrder(tile::StoreOp store) {
   Ptx &ptx = context.ptx;
   using tile::BlockedRows;
   const int64_t blocks = countBlocks(store);
-  int64_t warps = context.pipeline.getConsumers() * (warpgroupRows / warpRows);
-  Value counter =
-      context.abi.getView(store.getSemaphores())
-          .address(ptx.b, ptx.loc,
-                   llvm::map_to_vector(store.getSemaphore(), [&](Value index) { return context.scalar(index); }));
-  ptx.waitForCount(counter, ptx.mul(context.scalar(store.getOrder()), warps));
-  context.onlyIf(existsBlocked(store), [&] {
+  Value exists = existsBlocked(store);
+  Turn turn = findTurn(store, exists);
+  ptx.waitForPlace(turn.semaphore, turn.after, /*acquires=*/true);
+  context.onlyIf(exists, [&] {
     Value start = ptx.shift(findBands(store).front(), ptx.b.getF32Type(),
                             ptx.mul(context.place.lane, BlockedRows::pieceElements));
     auto pieceAt = [&](int64_t block) {
@@ -372,7 +451,9 @@ void StoreEmitter::addInOrder(tile::StoreOp store) {
       ptx.storeFloats(pieceAt(block), sums[block]);
     }
   });
-  ptx.countIf(ptx.equal(context.place.lane, 0), counter);
+  ptx.warpSync();
+  Value leaves = arith::AndIOp::create(ptx.b, ptx.loc, ptx.equal(context.place.lane, 0), exists);
+  ptx.leavePlaceIf(leaves, turn.semaphore, context.scalar(store.getOrder()), /*releases=*/true);
 }
 
 void StoreEmitter::startCopies() {
@@ -380,12 +461,19 @@ void StoreEmitter::startCopies() {
   ptx.fenceAsync();
   ptx.warpSync();
   for (const Copy &copy : deferred)
+    if (const Turn &turn = copy.turn; turn.semaphore) {
+      Value after = turn.after;
+      if (turn.seen)
+        after = ptx.select(ptx.less(turn.seen, after), after, ptx.i32(0));
+      ptx.waitForPlace(turn.semaphore, after, /*acquires=*/false);
+    }
+  for (const Copy &copy : deferred)
     ptx.addBytesOfWarp(copy.from, copy.to, copy.bytes, copy.condition);
   deferred.clear();
 }
 
 void StoreEmitter::emit(tile::StoreOp store) {
-  if (store.getOrder())
+  if (store.getOrder() && !store.getBuffer())
     addInOrder(store);
   else if (store.getBlocked())
     storeBlocked(store);

@@ -133,9 +133,8 @@ bool Agent::checkRegisters(const Instruction &instruction) {
 
 /// The end of a role: stores get to where they go, and nothing is left over.
 bool Agent::finish() {
-  while (hasDrains())
-    if (!runDrain())
-      return false;
+  if (!finishStores())
+    return false;
   if (!block.device.rules)
     return true;
   if (!products.empty()) {

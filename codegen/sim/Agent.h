@@ -38,6 +38,7 @@ struct Drain {
   StoreBuffer *buffer;
   llvm::SmallVector<int64_t> indices;
   int64_t firstColumn, columns;
+  std::optional<OrderedAdd> ordered; ///< of what is added in an order
 };
 
 /// Whether `op` waits for what it has to: a planted fault goes on without it.
@@ -143,6 +144,10 @@ private:
   Progress pingPong(tile::PingPongOp op);
   Progress stage(tile::StoreOp op);
   Progress addInOrder(tile::StoreOp op);
+  Progress awaitTurn(tile::StoreOp op, std::optional<OrderedAdd> &add);
+  void leavePlace(const OrderedAdd &add);
+  bool finishDrains();
+  bool finishStores();
   Progress sync(mlir::Operation *op);
   bool isFree(const Ring &ring) const;
   bool startDrain(Drain drain);
@@ -180,6 +185,7 @@ private:
   std::optional<int64_t> meeting; ///< at a barrier: the meeting that the agent waits for
   std::optional<int64_t> landing; ///< in a put: the filling that it waits for, to clear rows of it
   std::deque<Drain> drains;
+  std::optional<OrderedAdd> unfinished;       ///< whose place is left when the drains are done
   std::vector<Drain> deferred;                ///< until the next tile.post
   std::vector<int64_t> fullSteps, otherSteps; ///< of a block mask: where those start that keep all, and some
 };

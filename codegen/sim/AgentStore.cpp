@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests plant faults with attributes: with `no_limit`, a store takes no notice of limits; with `no_wait`, it does not
-// wait until its buffer has been read, or for its semaphore; with `no_pass`, it does not release the next.
+// wait until its buffer has been read, or for its turn; with `no_pass`, it does not let the next tile add.
 //===----------------------------------------------------------------------===//
 
 #include "codegen/sim/Agent.h"
@@ -25,22 +25,25 @@ bool Agent::isCut(tile::StoreOp op) {
 Agent::Progress Agent::stage(tile::StoreOp op) {
   if (isCut(op))
     return storeTile(op) ? Progress::Moved : Progress::Failed;
+  std::optional<OrderedAdd> ordered;
+  if (op.getOrder()) {
+    if (waits(op) && !finishStores())
+      return Progress::Failed;
+    if (Progress progress = awaitTurn(op, ordered); progress != Progress::Moved)
+      return progress;
+  }
   StoreBuffer &buffer = block.buffers.find(op.getBuffer())->second[part];
   const Array &array = *held(op.getValue()).array;
   int64_t columns = op.getBuffer().getType().getTile().getDimSize(1);
   for (int64_t first = 0; first < array.columns; first += columns) {
-    if (waits(op)) {
-      while (hasDrains())
-        if (!runDrain())
-          return Progress::Failed;
-      clock.join(drainClock);
-    }
+    if (waits(op) && !finishDrains())
+      return Progress::Failed;
     if (!block.access(buffer.region, /*writes=*/true, {party, clock.at(party), Access::Stage, op}, clock, name()))
       return Progress::Failed;
     int64_t width = std::min(columns, array.columns - first);
     for (int64_t row = 0; row < array.rows; ++row)
       std::copy_n(array.row(row) + first, width, buffer.data.begin() + row * columns);
-    Drain drain{op, &buffer, {}, first, width};
+    Drain drain{op, &buffer, {}, first, width, ordered};
     llvm::append_range(drain.indices, numbersOf(op.getIndices()));
     // Sums are added whole or not at all.
     if (op.getAccumulate() && drain.indices[0] >= numbersOf(op.getLimits())[0])
@@ -50,7 +53,28 @@ Agent::Progress Agent::stage(tile::StoreOp op) {
     else if (!startDrain(std::move(drain)))
       return Progress::Failed;
   }
+  if (ordered && !op->hasAttr("no_pass"))
+    unfinished = ordered;
   return Progress::Moved;
+}
+
+/// All that buffers hold gets to where it goes.
+bool Agent::finishDrains() {
+  while (hasDrains())
+    if (!runDrain())
+      return false;
+  clock.join(drainClock);
+  return true;
+}
+
+/// The same, and the next tile in the order may add.
+bool Agent::finishStores() {
+  if (!finishDrains())
+    return false;
+  if (unfinished)
+    leavePlace(*unfinished);
+  unfinished.reset();
+  return true;
 }
 
 /// Lets the copy engine read a buffer from now on.
@@ -72,7 +96,9 @@ bool Agent::addDrained(const Drain &drain) {
       Numbers at{drain.indices[0] + part * rows + row, drain.indices[1] + column};
       moveToBlocked(at, columns, tile::StoreOp(drain.op).getInterleaved());
       mlir::Value view = resolve(tile::StoreOp(drain.op).getView(), at);
-      if (!block.device.add(drain.op, name(), view, at, drain.buffer->data[row * columns + column]))
+      Number number = drain.buffer->data[row * columns + column];
+      if (!(drain.ordered ? block.device.addInOrder(name(), *drain.ordered, view, at, number)
+                          : block.device.add(drain.op, name(), view, at, number)))
         return false;
     }
   return true;
@@ -103,35 +129,51 @@ bool Agent::runDrain() {
   return true;
 }
 
-/// Adds the agent's rows when all parts of the tiles before in the order have been added, and counts as a part itself.
-Agent::Progress Agent::addInOrder(tile::StoreOp op) {
-  Device &device = block.device;
-  mlir::Value semaphores = op.getSemaphores();
-  Numbers counter = numbersOf(op.getSemaphore()), first = numbersOf(op.getIndices());
-  OrderedAdd add{resolve(semaphores, counter), 0, held(op.getOrder()).number.i, tile.value_or(0), op};
-  const attn::HostArray &counters = device.getView(add.counters);
-  Number added;
-  if (!readElement(counters, counter, added)) {
-    fail(op) << "counts outside of the tensor";
+/// Waits until the tile before in the order has added, and finds the place of this one; none where it adds nothing.
+Agent::Progress Agent::awaitTurn(tile::StoreOp op, std::optional<OrderedAdd> &add) {
+  if (numbersOf(op.getIndices())[0] >= numbersOf(op.getLimits())[0])
+    return Progress::Moved;
+  Numbers at = numbersOf(op.getSemaphore());
+  // A semaphore for each of those that add by themselves.
+  at.back() += part;
+  mlir::Value semaphores = resolve(op.getSemaphores(), at);
+  const attn::HostArray &array = block.device.getView(semaphores);
+  Number last;
+  if (!readElement(array, at, last)) {
+    fail(op) << "has a semaphore outside of the tensor";
     return Progress::Failed;
   }
-  add.counter = counters.offset(counter);
-  int64_t ofTile = role ? static_cast<int64_t>(block.consumers.size()) : parts;
-  if (waits(op) && added.i < add.number * ofTile)
-    return waitFor("a semaphore at " + std::to_string(add.number) + ", which is at " +
-                   std::to_string(added.i / ofTile));
+  OrderedAdd found{
+      semaphores, array.offset(at), held(op.getOrder()).number.i, held(op.getAfter()).number.i, tile.value_or(0), op};
+  if (waits(op) && last.i < found.after)
+    return waitFor("place " + std::to_string(found.after) + " in an order, which is at " + std::to_string(last.i));
+  add = found;
+  return Progress::Moved;
+}
+
+/// Says that this place in the order has added.
+void Agent::leavePlace(const OrderedAdd &add) {
+  const attn::HostArray &semaphores = block.device.getView(add.semaphores);
+  attn::storeElement(*attn::getElementKind(semaphores.elementType), semaphores.data, add.semaphore,
+                     static_cast<double>(add.place));
+}
+
+/// Adds the agent's rows after the tile before, and leaves its place.
+Agent::Progress Agent::addInOrder(tile::StoreOp op) {
+  std::optional<OrderedAdd> add;
+  if (Progress progress = awaitTurn(op, add); progress != Progress::Moved || !add)
+    return progress;
   const Array &array = *held(op.getValue()).array;
-  int64_t rows = first[0] < numbersOf(op.getLimits())[0] ? array.rows : 0;
-  for (int64_t row = 0; row < rows; ++row)
+  Numbers first = numbersOf(op.getIndices());
+  for (int64_t row = 0; row < array.rows; ++row)
     for (int64_t column = 0; column < array.columns; ++column) {
-      Numbers at{first[0] + part * rows + row, first[1] + column};
+      Numbers at{first[0] + part * array.rows + row, first[1] + column};
       moveToBlocked(at, array.columns, op.getInterleaved());
       mlir::Value view = resolve(op.getView(), at);
-      if (!device.addInOrder(name(), add, view, at, array.row(row)[column]))
+      if (!block.device.addInOrder(name(), *add, view, at, array.row(row)[column]))
         return Progress::Failed;
     }
   if (!op->hasAttr("no_pass"))
-    attn::storeElement(*attn::getElementKind(counters.elementType), counters.data, add.counter,
-                       static_cast<double>(added.i + 1));
+    leavePlace(*add);
   return Progress::Moved;
 }

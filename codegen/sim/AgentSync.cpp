@@ -30,7 +30,7 @@ Agent::Progress Agent::synchronize(const Instruction &instruction) {
       .Case([&](tile::StartOp op) { return start(instruction, op); })
       .Case([&](tile::AwaitOp op) { return await(instruction, op); })
       .Case([&](tile::PingPongOp op) { return pingPong(op); })
-      .Case([&](tile::StoreOp op) { return op.getOrder() ? addInOrder(op) : stage(op); });
+      .Case([&](tile::StoreOp op) { return op.getBuffer() ? stage(op) : addInOrder(op); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -49,6 +49,9 @@ bool Agent::isFree(const Ring &ring) const {
 
 /// Fetches and posts, receives, or counts up, as `tile.persistent` says.
 Agent::Progress Agent::nextTile(const Instruction &instruction) {
+  // Others may wait for what the tile before adds.
+  if (unfinished && !finishStores())
+    return Progress::Failed;
   Device &device = block.device;
   Ring *ring = instruction.operands.empty() ? nullptr : values[instruction.operands[0]].ring;
   int64_t next = 0;

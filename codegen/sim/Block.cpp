@@ -56,9 +56,9 @@ bool Device::addInOrder(const std::string &who, const OrderedAdd &add, Value val
     return failUnordered(add.op, who, adders.lookup(value));
   auto [last, isNew] = ordered[value].try_emplace(offset, add);
   const OrderedAdd &before = last->second;
-  bool isSame = before.number == add.number && before.tile == add.tile;
-  if (!isNew &&
-      (before.counters != add.counters || before.counter != add.counter || !(isSame || before.number < add.number)))
+  bool isSame = before.place == add.place && before.tile == add.tile;
+  bool sharesSemaphore = before.semaphores == add.semaphores && before.semaphore == add.semaphore;
+  if (!isNew && !(sharesSemaphore && (isSame || before.place == add.after)))
     return failUnordered(add.op, who, before.op);
   last->second = add;
   Number sum;

@@ -13,11 +13,11 @@ namespace attnc::sim {
 
 /// An addition to elements of memory that has a place in an order.
 struct OrderedAdd {
-  mlir::Value counters; ///< the argument that has its counter
-  int64_t counter;      ///< where that is
-  int64_t number;       ///< its place in the order of that semaphore
-  int64_t tile;         ///< whose it is
-  mlir::Operation *op;  ///< what adds
+  mlir::Value semaphores; ///< the argument that has its semaphore
+  int64_t semaphore;      ///< where that is
+  int64_t place, after;   ///< its own in the order, and the one before it
+  int64_t tile;           ///< whose it is
+  mlir::Operation *op;    ///< what adds
 };
 
 /// What all blocks of one run share.

@@ -20,7 +20,7 @@ LogicalResult attnc::tile::verifyShared(Operation &op, Value operand) {
 
 LogicalResult attnc::tile::verifyStaged(Operation &op) {
   if (auto store = dyn_cast<StoreOp>(op);
-      store && op.getParentOfType<RoleOp>() && store.getAccumulate() && !store.getBuffer() && !store.getOrder())
+      store && op.getParentOfType<RoleOp>() && store.getAccumulate() && !store.getBuffer())
     return op.emitOpError("expected a buffer with 'accumulate': the copy engine adds");
   if (auto share = dyn_cast<ShareOp>(op); share && !share.getRing())
     return op.emitOpError("expected a ring");

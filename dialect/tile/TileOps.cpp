@@ -102,14 +102,14 @@ LogicalResult LoadOp::verify() {
   return verifyPages(*this, getPages(), tile, getView().getType(), getAxes(), getGroup());
 }
 
-/// What adds in an order adds by itself, and a semaphore says how many have added.
+/// What adds in an order has a semaphore that says who has added.
 static LogicalResult verifyOrder(StoreOp store) {
-  if (!store.getOrder() && !store.getSemaphores() && store.getSemaphore().empty())
+  if (!store.getOrder() && !store.getAfter() && !store.getSemaphores() && store.getSemaphore().empty())
     return success();
-  if (!store.getOrder() || !store.getSemaphores())
-    return store.emitOpError("expected an order and its semaphore, or neither");
-  if (!store.getAccumulate() || store.getBuffer())
-    return store.emitOpError("expected 'accumulate' and no buffer with 'order'");
+  if (!store.getOrder() || !store.getAfter() || !store.getSemaphores())
+    return store.emitOpError("expected an order, the place before it and its semaphore, or none of them");
+  if (!store.getAccumulate())
+    return store.emitOpError("expected 'accumulate' with 'order'");
   auto semaphores = cast<MemRefType>(store.getSemaphores().getType());
   if (!semaphores.getElementType().isInteger(32) ||
       semaphores.getRank() != static_cast<int64_t>(store.getSemaphore().size()))

@@ -225,8 +225,9 @@ def Tile_LoadOp : Tile_AccessOp<"load", (ins), [MemoryEffects<[MemRead]>], !con(
   }]>];
 }
 
-/// What adds in an order waits for: its place in it, and the semaphore that says how many have added.
-defvar Tile_Order = (ins Optional<Index>:$order, Arg<Optional<Tile_View>, "semaphores">:$semaphores, Variadic<Index>:$semaphore);
+/// What adds in an order has: its place in it, that of the tile it comes after, and the semaphores that say who has added.
+defvar Tile_Order = (ins Optional<Index>:$order, Optional<Index>:$after, Arg<Optional<Tile_View>, "semaphores">:$semaphores,
+                         Variadic<Index>:$semaphore);
 
 def Tile_StoreOp : Tile_AccessOp<"store", (ins Tile_TileOrRows:$value, Optional<Tile_SharedTile>:$buffer),
                                  [MemoryEffects<[MemWrite]>], !con(Tile_Order, (ins UnitAttr:$accumulate, UnitAttr:$blocked, UnitAttr:$interleaved, UnitAttr:$deferred))> {
@@ -242,11 +243,13 @@ def Tile_StoreOp : Tile_AccessOp<"store", (ins Tile_TileOrRows:$value, Optional<
     the tile; with `deferred` it starts at the next `tile.post` of the block. Elsewhere threads add, of `interleaved` sums to
     words side by side. Without `accumulate`, `blocked` goes without a buffer.
 
-    With `order`, sums have the same bits in every run: the tile waits until its semaphore says that as many tiles have added,
-    adds its part, and releases the next one, also where it adds nothing. The semaphore is an element of a workspace of
-    i32, 0 before the first; what it counts in is the lowering's. Whoever adds to an element has a place in the order of
-    the same semaphore: 0, 1, 2 and so on, one each, and no warpgroup leaves it out. A tile waits for tiles that come before it in the grid alone:
-    others may start when it has ended. There is no buffer: warps add.
+    With `order`, sums have the same bits in every run. Tiles that add to the same elements have places, 1 or more, in the
+    order in which they add: a tile waits until its semaphore holds the place that it comes `after`, or where that is 0
+    for nobody, adds, and leaves its own place there. A warp waits for the same warp of the other tile, so that a tile has
+    a semaphore for each of its warps: elements of a workspace of i32 that follow each other from the index on, 0 before
+    the first. What is past its limit adds nothing, waits for nobody and leaves nothing. A tile comes after tiles that are
+    before it in the grid alone: others may start when it has ended. The copy engine's additions are complete some time
+    after they have started: the place is left where the buffer is written next, or where the tile ends.
 
     Example:
 
@@ -259,20 +262,20 @@ def Tile_StoreOp : Tile_AccessOp<"store", (ins Tile_TileOrRows:$value, Optional<
     tile.store %dq via %staging : !tile.shared<vector<64x64xf32>>, %sums[%row, %c0] axes [0, 1] below(%rows, %d)
         {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
     // The same in the order of the tiles of keys.
-    tile.store %dq, %sums[%row, %c0] axes [0, 1] below(%rows, %d) order(%tile of %semaphores[%head, %n] : memref<?x?xi32>)
+    tile.store %dq, %sums[%row, %c0] axes [0, 1] below(%rows, %d) order(%place after %before of %semaphores[%head, %n] : memref<?x?xi32>)
         {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
     ```
   }];
   let assemblyFormat = [{
     $value (`via` $buffer^ `:` type($buffer))? `,` $view `[` $indices `]` `axes` $axes (`group` $group^)?
-    `below` `(` $limits `)` (`order` `(` $order^ `of` $semaphores `[` $semaphore `]` `:` type($semaphores) `)`)? attr-dict `:`
+    `below` `(` $limits `)` (`order` `(` $order^ `after` $after `of` $semaphores `[` $semaphore `]` `:` type($semaphores) `)`)? attr-dict `:`
     type($value) `,` type($view)
   }];
   let builders = [OpBuilder<(ins "::mlir::Value":$value, "::mlir::Value":$buffer, "::mlir::Value":$view,
                                  "::mlir::ValueRange":$indices, "::mlir::ValueRange":$limits,
                                  "::llvm::ArrayRef<int64_t>":$axes, "::llvm::ArrayRef<int64_t>":$group), [{
     build($_builder, $_state, value, buffer, view, indices, limits, axes, group, /*order=*/::mlir::Value(),
-          /*semaphores=*/::mlir::Value(), /*semaphore=*/::mlir::ValueRange());
+          /*after=*/::mlir::Value(), /*semaphores=*/::mlir::Value(), /*semaphore=*/::mlir::ValueRange());
   }]>];
 }
 

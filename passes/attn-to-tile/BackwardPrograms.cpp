@@ -106,6 +106,15 @@ Value GradientWriter::queryGradients(Value gradients, Value key) {
   return b.product(gradients, key, b.splat(part, 0), /*transposed=*/false, /*leftTransposed=*/true);
 }
 
+void GradientWriter::addOfStep(Value tile, Value first) {
+  Value place = order ? order->place : Value(), after = order ? b.findPlaceBefore(*order, first) : Value();
+  b.addToQuerySums(tile, b.rowOfQuerySums(first), place, after);
+}
+
+void GradientWriter::addOfStepBefore(Value tile, const KeySums &sums) {
+  b.addToQuerySums(tile, sums.previous, order ? order->place : Value(), sums.after);
+}
+
 SmallVector<Value> GradientWriter::keyStep(Value key, Value value, const ColumnStep &step, KeySums sums) {
   Value first = step.first;
   // What queries get of the step before is multiplied first or last: other consumers have shared their part by then.
@@ -150,7 +159,7 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, const ColumnS
   else if (sums.value)
     sums.value = accumulate(kept, outGradients, sums.value);
   if (queriesFirst)
-    b.addToQuerySums(ofQueries, sums.previous);
+    addOfStepBefore(ofQueries, sums);
   if (sums.key) {
     if (!weightProducts)
       weightProducts = product(value, outGradients);
@@ -166,7 +175,7 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, const ColumnS
     if (sharesRows)
       sums.value = accumulate(takeShared(), outGradients, sums.value);
     Value ofLogits = queriesInStep ? takeShared() : Value();
-    auto addQueries = [&] { b.addToQuerySums(queryGradients(ofLogits, key), b.rowOfQuerySums(first)); };
+    auto addQueries = [&] { addOfStep(queryGradients(ofLogits, key), first); };
     if (sums.hasReducer)
       addQueries();
     sums.key = accumulate(sharesRows ? ofLogits : gradients.logits, queries, sums.key);
@@ -174,11 +183,13 @@ SmallVector<Value> GradientWriter::keyStep(Value key, Value value, const ColumnS
     if (sharesRows)
       addQueries();
     if (queriesLast) {
-      b.addToQuerySums(ofQueries, sums.previous);
+      addOfStepBefore(ofQueries, sums);
       share(gradients.logits);
     }
     if (sums.previous)
       sums.previous = b.rowOfQuerySums(first);
+    if (sums.after)
+      sums.after = b.findPlaceBefore(*order, first);
     for (auto [tile, sum] : llvm::zip_equal(gradients.captured, sums.captured))
       sum = addColumns(tile, sum);
   }
@@ -202,6 +213,8 @@ void GradientWriter::writeKeyGradients(bool ofKeys, bool ofValues, bool ofQuerie
     // what 0 is taken times may be beyond the type.
     if (ofQueries)
       bounds = b.maskRows(bounds);
+    if (ofQueries && b.ordersQuerySums())
+      order = b.buildAddingOrder();
     KeySums before = sums.with(state);
     before.captured = emptySums(summed);
     bool hasReducer = b.getPipeline() && b.getPipeline().getReducerRegisters() > 0;
@@ -213,12 +226,13 @@ void GradientWriter::writeKeyGradients(bool ofKeys, bool ofValues, bool ofQuerie
       Value none = b.splat(VectorType::get({b.getRows(), b.getColumns()}, element), 0);
       share(none);
       before.previous = b.endOfQuerySums();
+      before.after = order ? b.index(0) : Value();
     }
     auto body = [&](const ColumnStep &step, ValueRange inner) { return keyStep(key, value, step, before.with(inner)); };
     KeySums after = before.with(together ? b.overColumnsOfHeads(before.values(), bounds, body)
                                          : b.overColumns(before.values(), bounds, body));
     if (isLate)
-      b.addToQuerySums(queryGradients(takeShared(), key), after.previous);
+      addOfStepBefore(queryGradients(takeShared(), key), after);
     storeSums(summed, after.captured);
     return after.gradients();
   };

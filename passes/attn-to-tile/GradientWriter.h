@@ -52,12 +52,15 @@ private:
     mlir::Value key, value;
     llvm::SmallVector<mlir::Value> captured = {};
     mlir::Value previous = {}; ///< the first query of the step whose gradients were shared last, or null
+    mlir::Value after = {};    ///< the place in the order that these are added after, or null
     bool hasReducer = false;   ///< whether a warpgroup of its own adds up what is shared, in its own step
     bool ofReducer = false;    ///< whether that of keys is what it adds up
     llvm::SmallVector<mlir::Value> values() const {
       llvm::SmallVector<mlir::Value> values = gradients();
       if (previous)
         values.push_back(previous);
+      if (after)
+        values.push_back(after);
       llvm::append_range(values, captured);
       return values;
     }
@@ -75,6 +78,7 @@ private:
       if (value)
         sums.value = values[number++];
       sums.previous = previous ? values[number++] : mlir::Value();
+      sums.after = after ? values[number++] : mlir::Value();
       sums.captured.assign(values.begin() + number, values.end());
       return sums;
     }
@@ -165,6 +169,9 @@ private:
   LogitGradients logitGradients(const Weights &weights, const Logits &logits, mlir::Value weightProducts,
                                 mlir::Value first, const Statistics &statistics, bool wantsLogits,
                                 llvm::ArrayRef<CapturedGradient> wanted);
+  /// Adds `tile` to the gradients of queries of the step from `first` on, or to those of the step before.
+  void addOfStep(mlir::Value tile, mlir::Value first);
+  void addOfStepBefore(mlir::Value tile, const KeySums &sums);
   /// A gradient of logits taken to one of queries or keys, in their type. Rows that hold none may be anything but
   /// stored.
   mlir::Value scaled(mlir::Value tile, mlir::Value scale);
@@ -221,6 +228,8 @@ private:
   BackwardOp op;
   mlir::OpBuilder &builder;
   mlir::Location loc;
+  /// In which tiles of keys add to gradients of queries, for the head at hand.
+  std::optional<TileBounds::AddingOrder> order;
   mlir::Type element; ///< of queries, keys and values, and of what products take
   ExponentUnit unit;  ///< of probabilities
   /// Whether raw products serve as scores: no score region, and a positive scale that the unit's factor takes in.

@@ -104,6 +104,24 @@ ColumnBounds TileBounds::buildBounds() {
   return {zero, zero, loadCount(zero), loadCount(index(1))};
 }
 
+TileBounds::AddingOrder TileBounds::buildAddingOrder() {
+  Value row = geometry.row0;
+  AddingOrder order{placeOfTile(), {}};
+  geometry.row0 = add(row, index(getExtent(Coordinate::Key)));
+  order.next = buildQueryBounds();
+  geometry.row0 = row;
+  return order;
+}
+
+Value TileBounds::findPlaceBefore(const AddingOrder &order, Value first) {
+  auto compare = [&](arith::CmpIPredicate predicate, Value a, Value b) -> Value {
+    return arith::CmpIOp::create(builder, loc, predicate, a, b);
+  };
+  Value isReached = arith::AndIOp::create(builder, loc, compare(arith::CmpIPredicate::sle, order.next.low, first),
+                                          compare(arith::CmpIPredicate::slt, first, order.next.high));
+  return arith::SelectOp::create(builder, loc, isReached, sub(order.place, index(1)), index(0));
+}
+
 ColumnBounds TileBounds::buildQueryBounds() {
   Value zero = index(0), count = geometry.query.count;
   if (kernel.getMask().empty())

@@ -19,6 +19,15 @@ public:
   /// Derives the columns to visit from the kernel's `bounds` or `query_bounds` region, or from the block mask where
   /// there is one.
   ColumnBounds buildBounds();
+  /// What says which place in the order a tile of keys adds after (see `ordersQuerySums`): its own, and the queries
+  /// that the next tile of keys reaches, for the head at hand.
+  struct AddingOrder {
+    mlir::Value place;
+    ColumnBounds next;
+  };
+  AddingOrder buildAddingOrder();
+  /// The place that a step adds after whose queries begin at `first`: that of the next tile, which reaches them, or 0.
+  mlir::Value findPlaceBefore(const AddingOrder &order, mlir::Value first);
   /// How far a step of the loop over columns leads: their number in a step, or one place of the list.
   mlir::Value buildColumnStep();
   /// The column that the step `iv` of that loop starts at.

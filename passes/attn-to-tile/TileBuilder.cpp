@@ -42,6 +42,8 @@ SmallVector<TileBuilder::Workspace> TileBuilder::listWorkspaces() {
   list.push_back({statisticsWorkspace.str(), f32});
   if (hasQuerySums())
     list.push_back({querySumsWorkspace.str(), f32, kernel.getHeadDim()});
+  if (ordersQuerySums())
+    list.push_back({semaphoresWorkspace.str(), builder.getI32Type()});
   for (const CapturedGradient &of : listScattered())
     list.push_back({scatteredWorkspace(of), f32});
   return list;

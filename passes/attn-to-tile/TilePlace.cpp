@@ -39,8 +39,10 @@ void TilePlace::placeTile(Value tile) {
                                    : std::pair<Value, Value>(arith::RemUIOp::create(builder, loc, tile, tiles),
                                                              arith::DivUIOp::create(builder, loc, tile, tiles));
   // A kernel takes the last queries first, and the first keys: under a causal mask they take longest. Tiles of one head
-  // follow each other, so that its keys and values stay in the cache.
-  bool ascends = lists || getRowAxis() == Coordinate::Key;
+  // follow each other, so that its keys and values stay in the cache. Tiles of keys that add in an order begin with the
+  // last: under a causal mask, or in a window, each comes to a query some steps after the tile that it adds after.
+  bool keepsOrder = schedule.getProgram() == Program::Dqdkdv && ordersQuerySums();
+  bool ascends = lists || (getRowAxis() == Coordinate::Key && !keepsOrder);
   Value number = ascends ? inHead : sub(sub(tiles, index(1)), inHead);
   geometry.row0 = mul(number, extent);
   if (schedule.getPipeline() && schedule.getPipeline().getBatchInside()) {
@@ -53,6 +55,21 @@ void TilePlace::placeTile(Value tile) {
   }
   if (isListed)
     listRow = lists ? tile : add(mul(blockMaskKnowsHeads() ? rest : geometry.batch, tiles), number);
+}
+
+bool TilePlace::ordersQuerySums() {
+  auto backward = dyn_cast<BackwardOp>(kernel.getOperation());
+  return backward && isDeterministic(backward) && hasQuerySums();
+}
+
+bool TilePlace::hasQuerySums() {
+  return llvm::any_of(kernel.getSchedules(),
+                      [](ScheduleAttr schedule) { return schedule.getProgram() == Program::Dqdkdv; });
+}
+
+Value TilePlace::placeOfTile() {
+  return arith::CeilDivUIOp::create(builder, loc, sub(geometry.key.stored, geometry.row0),
+                                    index(getExtent(Coordinate::Key)));
 }
 
 void TilePlace::buildGeometry() {

@@ -27,8 +27,15 @@ public:
   /// in registers on a GPU; on a CPU, products are what they cost.
   mlir::Value getFirstBucket() const { return firstBucket; }
   int64_t countBucketsOfTile() const { return std::min<int64_t>(getPipeline() ? 8 : 16, captured->countBuckets()); }
+  /// Whether gradients of queries are added up in a workspace: one program computes all three gradients. And whether
+  /// tiles of keys add to them in an order, so that they have the same bits in every run: from the last tile of a head
+  /// to the first, places 1, 2 and so on.
+  bool hasQuerySums();
+  bool ordersQuerySums();
 
 protected:
+  /// The place of a tile of keys in that order.
+  mlir::Value placeOfTile();
   /// Columns of the output, or 0 where it is not wanted.
   int64_t countOutputColumns();
   /// Tiles of the output's columns in a program that combines parts.

@@ -59,6 +59,8 @@ void TileStatistics::setWorkspacesOfGradients(AffineExpr rows, SmallVectorImpl<i
   setWorkspace(statisticsWorkspace, heads * countStatistics(), columns);
   if (hasQuerySums())
     setWorkspace(querySumsWorkspace, heads * columns, getAffineConstantExpr(kernel.getHeadDim(), context));
+  if (ordersQuerySums())
+    setWorkspace(semaphoresWorkspace, getAffineConstantExpr(1, context), heads * columns);
 }
 
 int64_t TileStatistics::statisticUnit() {
@@ -137,11 +139,6 @@ Value TileStatistics::loadColumnStatistic(Statistic statistic, Value first) {
 // Sums of gradients of queries
 //===----------------------------------------------------------------------===//
 
-bool TileStatistics::hasQuerySums() {
-  return llvm::any_of(kernel.getSchedules(),
-                      [](ScheduleAttr schedule) { return schedule.getProgram() == Program::Dqdkdv; });
-}
-
 bool TileStatistics::threadsAddQueries() {
   return llvm::any_of(kernel.getSchedules(), [](ScheduleAttr schedule) {
     PipelineAttr pipeline = schedule.getPipeline();
@@ -156,20 +153,35 @@ Value TileStatistics::rowOfQuerySums(Value first) { return add(mul(headOfBatch()
 
 Value TileStatistics::endOfQuerySums() { return index(maxWorkspaceRows); }
 
-void TileStatistics::storeQuerySums(Value tile, Value row, bool accumulate) {
+tile::StoreOp TileStatistics::storeQuerySums(Value tile, Value row, bool accumulate) {
   auto store = tile::StoreOp::create(
       builder, loc, tile, Value(), program.getWorkspaceView(querySumsWorkspace), ValueRange{row, index(0)},
       ValueRange{endOfQuerySums(), index(kernel.getHeadDim())}, ArrayRef<int64_t>{0, 1}, ArrayRef<int64_t>());
   store.setAccumulate(accumulate);
   store.setBlocked(true);
   store.setInterleaved(threadsAddQueries());
+  return store;
 }
 
-void TileStatistics::addToQuerySums(Value tile, Value row) { storeQuerySums(tile, row, /*accumulate=*/true); }
+void TileStatistics::addToQuerySums(Value tile, Value row, Value place, Value after) {
+  Value first = index(0);
+  tile::StoreOp store = storeQuerySums(tile, row, /*accumulate=*/true);
+  if (!place)
+    return;
+  store.getOrderMutable().assign(place);
+  store.getAfterMutable().assign(after);
+  store.getSemaphoresMutable().assign(program.getWorkspaceView(semaphoresWorkspace));
+  store.getSemaphoreMutable().assign(ValueRange{first, row});
+}
 
 void TileStatistics::clearQuerySums() {
-  storeQuerySums(splat(tileType(kernel.getHeadDim(), builder.getF32Type()), 0), rowOfQuerySums(geometry.row0),
-                 /*accumulate=*/false);
+  Value row = rowOfQuerySums(geometry.row0);
+  storeQuerySums(splat(tileType(kernel.getHeadDim(), builder.getF32Type()), 0), row, /*accumulate=*/false);
+  if (!ordersQuerySums())
+    return;
+  Value semaphores = program.getWorkspaceView(semaphoresWorkspace), none = splat(rowType(builder.getI32Type()), 0);
+  tile::StoreOp::create(builder, loc, none, Value(), semaphores, ValueRange{index(0), row}, viewDim(semaphores, 1),
+                        ArrayRef<int64_t>{1}, ArrayRef<int64_t>());
 }
 
 Value TileStatistics::loadQuerySums() {

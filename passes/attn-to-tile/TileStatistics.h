@@ -29,16 +29,15 @@ public:
   Statistic deltaStatistic() { return {index(1), Coordinate::Query, !kernel.isPacked()}; }
   /// The sums of a captured tensor, or of bucket `bucket` of its computed index.
   Statistic sumStatistic(const CapturedGradient &of, mlir::Value bucket = {});
-  /// Whether gradients of queries are added up in a workspace: one program computes all three gradients.
-  bool hasQuerySums();
   /// The row of query `first` of the head at hand among those sums.
   mlir::Value rowOfQuerySums(mlir::Value first);
   /// A row past all sums.
   mlir::Value endOfQuerySums();
   /// Adds `tile`, what the tile's keys make of gradients of queries, to those sums from `row` on: unscaled, f32.
-  /// Nothing is added at the end.
-  void addToQuerySums(mlir::Value tile, mlir::Value row);
-  /// In a program whose tiles are of queries: clears the sums of the tile's rows, or loads them.
+  /// Nothing is added at the end. Where tiles of keys add in an order, they have this place in it, and add after that
+  /// one; else both are null.
+  void addToQuerySums(mlir::Value tile, mlir::Value row, mlir::Value place, mlir::Value after);
+  /// In a program whose tiles are of queries: clears the sums of the tile's rows and their semaphores, or loads them.
   void clearQuerySums();
   mlir::Value loadQuerySums();
   /// Stores a statistic of the tile's rows.
@@ -78,7 +77,7 @@ private:
   /// Rows that a head has among the sums: whole tiles of each program.
   mlir::Value rowsOfHead();
   /// Stores a tile from `row` of the sums on, or adds it to them.
-  void storeQuerySums(mlir::Value tile, mlir::Value row, bool accumulate);
+  tile::StoreOp storeQuerySums(mlir::Value tile, mlir::Value row, bool accumulate);
   /// The end of what a statistic has numbers for.
   mlir::Value statisticLimit(Statistic statistic);
   /// A statistic from `first` on, as a vector of that type.

@@ -15,8 +15,10 @@ namespace attnc::attn {
 /// (`tile.block_mask`), and the rows that each part of the keys leaves.
 inline constexpr llvm::StringLiteral stepsWorkspace = "steps", partsWorkspace = "parts";
 /// Those of a backward: numbers of each row of queries or keys of each head, and unscaled sums of gradients of queries,
-/// f32, where a program of tiles of keys adds them up. Lists of steps are there as well.
-inline constexpr llvm::StringLiteral statisticsWorkspace = "statistics", querySumsWorkspace = "query_sums";
+/// f32, where a program of tiles of keys adds them up, with semaphores where these add in an order: an i32 for each
+/// row, of which those of the first rows of a step are used. Lists of steps are there as well.
+inline constexpr llvm::StringLiteral statisticsWorkspace = "statistics", querySumsWorkspace = "query_sums",
+                                     semaphoresWorkspace = "semaphores";
 /// That of the sums of a scattered gradient.
 std::string scatteredWorkspace(const CapturedGradient &of);
 

@@ -188,7 +188,7 @@ static void release(Operation *source, Value ring) {
 /// that: one fence serves both.
 static void insertPost(ShareOp share) {
   for (Operation &op : llvm::make_range(share->getBlock()->begin(), share->getIterator()))
-    if (auto store = dyn_cast<StoreOp>(op); store && store.getAccumulate() && !store.getOrder())
+    if (auto store = dyn_cast<StoreOp>(op); store && store.getAccumulate())
       store.setDeferred(true);
   OpBuilder builder(share);
   builder.setInsertionPointAfter(share);

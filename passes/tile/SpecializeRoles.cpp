@@ -360,10 +360,10 @@ static bool hasRowsOfHeads(StoreOp store) {
          reachesViewEnd(store.getView(), axis, store.getLimits()[1]);
 }
 
-/// What is added to memory in any order goes through a buffer, and so do output tiles of narrow types.
+/// What is added to memory goes through a buffer, and so do output tiles of narrow types.
 void RoleSplitter::stageStores() {
   program->walk([&](StoreOp store) {
-    if (!store.getAccumulate() || store.getOrder())
+    if (!store.getAccumulate())
       return;
     builder.setInsertionPointToStart(&body);
     auto type = SharedTileType::get(builder.getContext(), cast<VectorType>(store.getValue().getType()));

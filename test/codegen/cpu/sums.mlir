@@ -1,4 +1,4 @@
-// Sums in memory, in the order of blocks: added to by tiles of several calls, in any order and in turns, and read back.
+// Sums in memory, in the order of blocks: added to by tiles of several calls, in any order and in one, and read back.
 
 // RUN: split-file %s %t
 // RUN: attnc-opt %t/program.mlir --tile-to-cpu --canonicalize --cse | FileCheck %s
@@ -19,19 +19,19 @@
 // CHECK: scf.for %{{.*}} = %c0 to %c16 step %c1 {
 // CHECK: %[[ELEMENT:.*]] = memref.load %{{.*}} : memref<16x8xf32>
 // CHECK: memref.atomic_rmw addf %[[ELEMENT]], %{{.*}}[%{{.*}}, %{{.*}}] : (f32, memref<?x16xf32>) -> f32
-// In turns: once the counter says so, by plain loads and stores, and counted then.
-// CHECK-LABEL: llvm.func @add_in_turn_entry(
-// CHECK: %[[TURN:.*]] = arith.index_cast %{{.*}} : index to i32
+// In an order: once the semaphore holds the place before, by plain loads and stores, and then its own place is left there.
+// CHECK-LABEL: llvm.func @add_in_order_entry(
+// CHECK: scf.if
 // CHECK: scf.while
-// CHECK: %[[GIVEN:.*]] = memref.atomic_rmw addi %c0_i32, %[[TURNS:.*]][%c1] : (i32, memref<?xi32>) -> i32
-// CHECK: %[[EARLY:.*]] = arith.cmpi slt, %[[GIVEN]], %[[TURN]] : i32
+// CHECK: %[[LAST:.*]] = memref.atomic_rmw addi %c0_i32, %[[PLACES:.*]][%c1] : (i32, memref<?xi32>) -> i32
+// CHECK: %[[EARLY:.*]] = arith.cmpi slt, %[[LAST]], %{{.*}} : i32
 // CHECK: scf.condition(%[[EARLY]])
 // CHECK: scf.for
 // CHECK: %[[ELEMENT:.*]] = memref.load %{{.*}} : memref<{{.*}}xf32>
 // CHECK: %[[SUM:.*]] = memref.load %[[SUMS:.*]][%[[R:.*]], %[[C:.*]]] : memref<?x16xf32>
 // CHECK: %[[MORE:.*]] = arith.addf %[[SUM]], %[[ELEMENT]] : f32
 // CHECK: memref.store %[[MORE]], %[[SUMS]][%[[R]], %[[C]]] : memref<?x16xf32>
-// CHECK: memref.atomic_rmw addi %c1_i32, %[[TURNS]][%c1] : (i32, memref<?xi32>) -> i32
+// CHECK: memref.atomic_rmw assign %{{.*}}, %[[PLACES]][%c1] : (i32, memref<?xi32>) -> i32
 // CHECK-LABEL: llvm.func @read_entry(
 // CHECK-NOT: memref.atomic_rmw
 
@@ -49,8 +49,8 @@ tile.program @add(%a: memref<?x16xf32>, %sums: memref<?x16xf32>, %limit: index, 
   tile.store %t, %sums[%first, %c0] axes [0, 1] below(%limit, %c16) {accumulate, blocked} : vector<32x16xf32>, memref<?x16xf32>
   tile.return
 }
-// The same in turn `turn` of the second counter.
-tile.program @add_in_turn(%a: memref<?x16xf32>, %sums: memref<?x16xf32>, %turns: memref<?xi32>, %turn: index, %limit: index, %tile: index)
+// The same in place `place` of the order of the second semaphore, after `after`.
+tile.program @add_in_order(%a: memref<?x16xf32>, %sums: memref<?x16xf32>, %places: memref<?xi32>, %place: index, %after: index, %limit: index, %tile: index)
     attributes {grid = affine_map<() -> (1)>, grid_sizes = array<i64>, rows = 32, panel = 8} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -59,7 +59,7 @@ tile.program @add_in_turn(%a: memref<?x16xf32>, %sums: memref<?x16xf32>, %turns:
   %first = arith.muli %tile, %c32 : index
   %end = arith.addi %first, %c32 : index
   %t = tile.load %a[%first, %c0] axes [0, 1] below(%end, %c16) : memref<?x16xf32> -> vector<32x16xf32>
-  tile.store %t, %sums[%first, %c0] axes [0, 1] below(%limit, %c16) order(%turn of %turns[%c1] : memref<?xi32>) {accumulate, blocked} : vector<32x16xf32>, memref<?x16xf32>
+  tile.store %t, %sums[%first, %c0] axes [0, 1] below(%limit, %c16) order(%place after %after of %places[%c1] : memref<?xi32>) {accumulate, blocked} : vector<32x16xf32>, memref<?x16xf32>
   tile.return
 }
 // Brings the sums of a tile in order.
@@ -77,7 +77,7 @@ tile.program @read(%sums: memref<?x16xf32>, %o: memref<?x16xf32>, %limit: index,
 }
 
 //--- main.mlir
-// Two tiles are added to once and twice, and a third is past the limit; and each in a turn once more. What comes back is compared, and where two elements
+// Two tiles are added to once and twice, and a third is past the limit; and each in an order once more. What comes back is compared, and where two elements
 // lie: element (9, 3), the second row of eight of its band, and (17, 10), of the second band and block.
 func.func @call_add(%block: memref<16xi64>, %tile: i64, %scratch: memref<1048576xi8>) {
   %b = memref.extract_aligned_pointer_as_index %block : memref<16xi64> -> index
@@ -89,16 +89,18 @@ func.func @call_add(%block: memref<16xi64>, %tile: i64, %scratch: memref<1048576
   llvm.call @add_entry(%bp, %tile, %sp) : (!llvm.ptr, i64, !llvm.ptr) -> ()
   return
 }
-func.func @call_add_in_turn(%block: memref<16xi64>, %turn: i64, %tile: i64, %scratch: memref<1048576xi8>) {
+func.func @call_add_in_order(%block: memref<16xi64>, %place: i64, %after: i64, %tile: i64, %scratch: memref<1048576xi8>) {
   %c13 = arith.constant 13 : index
-  memref.store %turn, %block[%c13] : memref<16xi64>
+  %c14 = arith.constant 14 : index
+  memref.store %place, %block[%c13] : memref<16xi64>
+  memref.store %after, %block[%c14] : memref<16xi64>
   %b = memref.extract_aligned_pointer_as_index %block : memref<16xi64> -> index
   %s = memref.extract_aligned_pointer_as_index %scratch : memref<1048576xi8> -> index
   %b64 = arith.index_cast %b : index to i64
   %s64 = arith.index_cast %s : index to i64
   %bp = llvm.inttoptr %b64 : i64 to !llvm.ptr
   %sp = llvm.inttoptr %s64 : i64 to !llvm.ptr
-  llvm.call @add_in_turn_entry(%bp, %tile, %sp) : (!llvm.ptr, i64, !llvm.ptr) -> ()
+  llvm.call @add_in_order_entry(%bp, %tile, %sp) : (!llvm.ptr, i64, !llvm.ptr) -> ()
   return
 }
 func.func @call_read(%block: memref<16xi64>, %tile: i64, %scratch: memref<1048576xi8>) {
@@ -178,22 +180,24 @@ func.func @main() -> i32 {
   func.call @call_add(%block, %t1, %scratch) : (memref<16xi64>, i64, memref<1048576xi8>) -> ()
   func.call @call_add(%block, %t1, %scratch) : (memref<16xi64>, i64, memref<1048576xi8>) -> ()
   func.call @call_add(%block, %t2, %scratch) : (memref<16xi64>, i64, memref<1048576xi8>) -> ()
-  // The counter has two elements, of which the first is none.
-  %turns = memref.alloc() : memref<2xi32>
+  // There are two semaphores, of which the first is another one.
+  %places = memref.alloc() : memref<2xi32>
   %c11 = arith.constant 11 : index
   %c12 = arith.constant 12 : index
-  %c14 = arith.constant 14 : index
-  memref.store %i1, %turns[%c0] : memref<2xi32>
-  memref.store %i0, %turns[%c1] : memref<2xi32>
-  %turnsIndex = memref.extract_aligned_pointer_as_index %turns : memref<2xi32> -> index
-  %turns64 = arith.index_cast %turnsIndex : index to i64
-  memref.store %turns64, %block[%c10] : memref<16xi64>
+  %c15 = arith.constant 15 : index
+  %t3 = arith.constant 3 : i64
+  memref.store %i1, %places[%c0] : memref<2xi32>
+  memref.store %i0, %places[%c1] : memref<2xi32>
+  %placesIndex = memref.extract_aligned_pointer_as_index %places : memref<2xi32> -> index
+  %places64 = arith.index_cast %placesIndex : index to i64
+  memref.store %places64, %block[%c10] : memref<16xi64>
   memref.store %t2, %block[%c11] : memref<16xi64>
   memref.store %t1, %block[%c12] : memref<16xi64>
-  memref.store %limit, %block[%c14] : memref<16xi64>
-  func.call @call_add_in_turn(%block, %t0, %t0, %scratch) : (memref<16xi64>, i64, i64, memref<1048576xi8>) -> ()
-  func.call @call_add_in_turn(%block, %t1, %t2, %scratch) : (memref<16xi64>, i64, i64, memref<1048576xi8>) -> ()
-  func.call @call_add_in_turn(%block, %t2, %t1, %scratch) : (memref<16xi64>, i64, i64, memref<1048576xi8>) -> ()
+  memref.store %limit, %block[%c15] : memref<16xi64>
+  // The one past the limit leaves no place, and the last comes after the first.
+  func.call @call_add_in_order(%block, %t1, %t0, %t0, %scratch) : (memref<16xi64>, i64, i64, i64, memref<1048576xi8>) -> ()
+  func.call @call_add_in_order(%block, %t2, %t1, %t2, %scratch) : (memref<16xi64>, i64, i64, i64, memref<1048576xi8>) -> ()
+  func.call @call_add_in_order(%block, %t3, %t1, %t1, %scratch) : (memref<16xi64>, i64, i64, i64, memref<1048576xi8>) -> ()
   func.call @describe(%sums, %block, %c0) : (memref<96x16xf32>, memref<16xi64>, index) -> ()
   func.call @describe(%o, %block, %c5) : (memref<96x16xf32>, memref<16xi64>, index) -> ()
   func.call @call_read(%block, %t0, %scratch) : (memref<16xi64>, i64, memref<1048576xi8>) -> ()
@@ -223,8 +227,8 @@ func.func @main() -> i32 {
   %wrongX = arith.cmpf une, %x, %atX : f32
   %wrongY = arith.cmpf une, %y, %atY : f32
   %placed = arith.ori %wrongX, %wrongY : i1
-  // Three turns were given.
-  %given = memref.load %turns[%c1] : memref<2xi32>
+  // The last place is left.
+  %given = memref.load %places[%c1] : memref<2xi32>
   %i3 = arith.constant 3 : i32
   %miscounted = arith.cmpi ne, %given, %i3 : i32
   %misplaced = arith.ori %placed, %miscounted : i1

@@ -222,7 +222,7 @@ module attributes {attn.target = #gpu} {
                   shared_bytes = 65536 : i64} {
     %t = arith.constant dense<1.0> : vector<128x64xf32>
     // expected-error@+1 {{'tile.store' op expected warps that have one band of rows with 'order'}}
-    tile.store %t, %s[%n, %n] axes [0, 1] below(%n, %n) order(%n of %m[%n] : memref<?xi32>) {accumulate, blocked} : vector<128x64xf32>, memref<?x64xf32>
+    tile.store %t, %s[%n, %n] axes [0, 1] below(%n, %n) order(%n after %n of %m[%n] : memref<?xi32>) {accumulate, blocked} : vector<128x64xf32>, memref<?x64xf32>
     tile.return
   }
 }

@@ -1,5 +1,6 @@
-// Sums that are added to in an order: each warp waits for the count of all warps before, adds its own pieces by loads and stores, and
-// counts itself. With and without roles, also as CUDA C++.
+// Sums that are added to in an order. Each warp of a program without roles waits for its turn, adds its own pieces by
+// loads and stores, and leaves its place; of one with roles, the copy engine adds, and the place is left when that is
+// complete. Also as CUDA C++.
 
 // RUN: split-file %s %t
 // RUN: attnc-opt %t/warps.mlir --pass-pipeline='builtin.module(tile.program(tile-allocate-shared),tile-to-nvvm)' -o %t/warps.nvvm
@@ -8,37 +9,44 @@
 // RUN: attnc-opt %t/warps.mlir --pass-pipeline='builtin.module(tile.program(tile-allocate-shared),tile-to-nvvm,nvrtc-print)' -o %t.out | FileCheck %s --check-prefix=CUDA
 // RUN: attnc-opt %t/roles.mlir --pass-pipeline='builtin.module(tile.program(tile-specialize-roles,tile-insert-sync,tile-allocate-shared),tile-to-nvvm)' -o %t/roles.nvvm
 // RUN: FileCheck %s --input-file=%t/roles.nvvm --check-prefix=ROLES
-// RUN: attnc-opt %t/warps.mlir --tile-simulate='args=256,64,2*0' -o %t.sim
-// RUN: attnc-opt %t/roles.mlir --tile-simulate='args=256,128,2*0' -o %t.sim
+// RUN: attnc-opt %t/warps.mlir --tile-simulate='args=256,64,8*0' -o %t.sim
+// RUN: attnc-opt %t/roles.mlir --tile-simulate='args=256,128,8*0' -o %t.sim
 
-// Four warps a tile.
 // WARPS-LABEL: llvm.func @warps_entry(
-// WARPS: %[[TURN:.*]] = arith.muli %{{.*}}, %c4_i32{{.*}} : i32
-// WARPS: llvm.inline_asm has_side_effects {{.*}}ld.acquire.gpu.global.s32{{.*}} %[[AT:.*]], %[[TURN]] : (!llvm.ptr<1>, i32) -> ()
+// WARPS: llvm.inline_asm has_side_effects {{.*}}ld.acquire.gpu.global.s32{{.*}} %[[AT:.*]], %{{.*}} : (!llvm.ptr<1>, i32) -> ()
 // WARPS: scf.if
 // WARPS-COUNT-8: llvm.load %{{.*}} -> vector<4xf32>
 // WARPS: arith.addf
 // WARPS-COUNT-8: llvm.store %{{.*}} : vector<4xf32>
 // WARPS: nvvm.bar.warp.sync
-// WARPS: llvm.inline_asm has_side_effects {{.*}}red.release.gpu.global.add.s32{{.*}} %{{.*}}, %[[AT]]
+// WARPS: llvm.inline_asm has_side_effects {{.*}}st.release.gpu.global.s32{{.*}} %{{.*}}, %[[AT]]
 
 // PTX: ld.acquire.gpu.global.s32
 // PTX-COUNT-8: ld.global.v4.b32
 // PTX-COUNT-8: st.global.v4.b32
 // PTX: bar.warp.sync
-// PTX: red.release.gpu.global.add.s32
+// PTX: st.release.gpu.global.s32
 
-// CUDA: ATTNC_DEVICE void waitForCount(u64 a0, u32 a1) {
-// CUDA: "ld.acquire.gpu.global.s32 count, [%0];
-// CUDA: ATTNC_DEVICE void countIf(bool a0, u64 a1) {
-// CUDA: red.release.gpu.global.add.s32 [%1], 1;
+// CUDA: ATTNC_DEVICE void acquirePlace(u64 a0, u32 a1) {
+// CUDA: "ld.acquire.gpu.global.s32 place, [%0];
+// CUDA: ATTNC_DEVICE void releasePlaceIf(bool a0, u64 a1, u32 a2) {
+// CUDA: st.release.gpu.global.s32 [%1], %2;
 
-// Two warpgroups have eight, and no buffer.
+// The copy before is complete before its place is left, which comes before the buffer is written again; and at the end
+// of a tile.
 // ROLES-LABEL: llvm.func @roles_entry(
-// ROLES: arith.muli %{{.*}}, %c8_i32{{.*}} : i32
-// ROLES: ld.acquire.gpu.global.s32
-// ROLES-NOT: cp.reduce
-// ROLES: red.release.gpu.global.add.s32
+// ROLES: scf.while
+// ROLES: nvvm.cp.async.bulk.wait_group 0{{$}}
+// ROLES: nvvm.bar.warp.sync
+// ROLES: st.relaxed.gpu.global.s32
+// ROLES: st.shared
+// ROLES: nvvm.fence.proxy
+// ROLES: ld.relaxed.gpu.global.s32
+// ROLES: cp.reduce.async.bulk
+// ROLES: nvvm.cp.async.bulk.wait_group 0{{$}}
+// ROLES: nvvm.bar.warp.sync
+// ROLES: st.relaxed.gpu.global.s32
+// ROLES: scf.yield
 
 //--- warps.mlir
 #pipeline = #attn.warps<consumers = 1, stages = 1>
@@ -47,11 +55,12 @@ tile.program @warps(%x: memref<?x64xf32>, %s: memref<?x64xf32>, %semaphores: mem
     attributes {grid = affine_map<()[s0] -> (s0 ceildiv 64)>, grid_sizes = array<i64: 0, 0>, rows = 64, panel = 64, pipeline = #pipeline} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
+  %place = arith.addi %tile, %c1 : index
   %c64 = arith.constant 64 : index
   %rows = memref.dim %x, %c0 : memref<?x64xf32>
   %first = arith.muli %tile, %c64 : index
   %t = tile.load %x[%first, %c0] axes [0, 1] below(%rows, %c64) : memref<?x64xf32> -> vector<64x64xf32>
-  tile.store %t, %s[%c0, %c0] axes [0, 1] below(%c64, %c64) order(%tile of %semaphores[%c1] : memref<?xi32>) {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
+  tile.store %t, %s[%c0, %c0] axes [0, 1] below(%c64, %c64) order(%place after %tile of %semaphores[%c0] : memref<?xi32>) {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
   tile.return
 }
 }
@@ -62,12 +71,13 @@ tile.program @roles(%x: memref<?x64xf32>, %s: memref<?x64xf32>, %semaphores: mem
     attributes {grid = affine_map<()[s0] -> (s0 ceildiv 128)>, grid_sizes = array<i64: 0, 0>, rows = 128, panel = 64, pipeline = #pipeline} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
+  %place = arith.addi %tile, %c1 : index
   %c64 = arith.constant 64 : index
   %c128 = arith.constant 128 : index
   %rows = memref.dim %x, %c0 : memref<?x64xf32>
   %first = arith.muli %tile, %c128 : index
   %t = tile.load %x[%first, %c0] axes [0, 1] below(%rows, %c64) : memref<?x64xf32> -> vector<128x64xf32>
-  tile.store %t, %s[%c0, %c0] axes [0, 1] below(%c64, %c64) order(%tile of %semaphores[%c1] : memref<?xi32>) {accumulate, blocked} : vector<128x64xf32>, memref<?x64xf32>
+  tile.store %t, %s[%c0, %c0] axes [0, 1] below(%c64, %c64) order(%place after %tile of %semaphores[%c0] : memref<?xi32>) {accumulate, blocked} : vector<128x64xf32>, memref<?x64xf32>
   tile.return
 }
 }

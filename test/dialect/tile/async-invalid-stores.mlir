@@ -95,19 +95,11 @@ func.func @deferred_without_buffer(%t: vector<64x16xf32>, %v: memref<?x16xf32>, 
 
 // -----
 
-// An order is of what adds, without a buffer.
+// An order is of what adds.
 
 func.func @turn_of_store(%t: vector<64x16xf32>, %v: memref<?x16xf32>, %c: memref<?xi32>, %n: index) {
-  // expected-error@+1 {{op expected 'accumulate' and no buffer with 'order'}}
-  tile.store %t, %v[%n, %n] axes [0, 1] below(%n, %n) order(%n of %c[%n] : memref<?xi32>) {blocked} : vector<64x16xf32>, memref<?x16xf32>
-  return
-}
-
-// -----
-
-func.func @turn_via(%t: vector<64x16xf32>, %b: !tile.shared<vector<64x16xf32>>, %v: memref<?x16xf32>, %c: memref<?xi32>, %n: index) {
-  // expected-error@+1 {{op expected 'accumulate' and no buffer with 'order'}}
-  tile.store %t via %b : !tile.shared<vector<64x16xf32>>, %v[%n, %n] axes [0, 1] below(%n, %n) order(%n of %c[%n] : memref<?xi32>) {accumulate, blocked} : vector<64x16xf32>, memref<?x16xf32>
+  // expected-error@+1 {{op expected 'accumulate' with 'order'}}
+  tile.store %t, %v[%n, %n] axes [0, 1] below(%n, %n) order(%n after %n of %c[%n] : memref<?xi32>) {blocked} : vector<64x16xf32>, memref<?x16xf32>
   return
 }
 
@@ -115,7 +107,7 @@ func.func @turn_via(%t: vector<64x16xf32>, %b: !tile.shared<vector<64x16xf32>>, 
 
 func.func @counter_of_floats(%t: vector<64x16xf32>, %v: memref<?x16xf32>, %n: index) {
   // expected-error@+1 {{op expected a semaphore of i32, and an index for each dimension, got 'memref<?x16xf32>' and 2}}
-  tile.store %t, %v[%n, %n] axes [0, 1] below(%n, %n) order(%n of %v[%n, %n] : memref<?x16xf32>) {accumulate, blocked} : vector<64x16xf32>, memref<?x16xf32>
+  tile.store %t, %v[%n, %n] axes [0, 1] below(%n, %n) order(%n after %n of %v[%n, %n] : memref<?x16xf32>) {accumulate, blocked} : vector<64x16xf32>, memref<?x16xf32>
   return
 }
 
@@ -123,15 +115,15 @@ func.func @counter_of_floats(%t: vector<64x16xf32>, %v: memref<?x16xf32>, %n: in
 
 func.func @counter_of_more(%t: vector<64x16xf32>, %v: memref<?x16xf32>, %c: memref<?xi32>, %n: index) {
   // expected-error@+1 {{op expected a semaphore of i32, and an index for each dimension, got 'memref<?xi32>' and 2}}
-  tile.store %t, %v[%n, %n] axes [0, 1] below(%n, %n) order(%n of %c[%n, %n] : memref<?xi32>) {accumulate, blocked} : vector<64x16xf32>, memref<?x16xf32>
+  tile.store %t, %v[%n, %n] axes [0, 1] below(%n, %n) order(%n after %n of %c[%n, %n] : memref<?xi32>) {accumulate, blocked} : vector<64x16xf32>, memref<?x16xf32>
   return
 }
 
 // -----
 
 func.func @turn_without_counter(%t: vector<64x16xf32>, %v: memref<?x16xf32>, %n: index) {
-  // expected-error@+1 {{op expected an order and its semaphore, or neither}}
-  "tile.store"(%t, %v, %n, %n, %n, %n, %n) <{accumulate, axes = array<i64: 0, 1>, blocked, operandSegmentSizes = array<i32: 1, 0, 1, 2, 2, 1, 0, 0>}> : (vector<64x16xf32>, memref<?x16xf32>, index, index, index, index, index) -> ()
+  // expected-error@+1 {{op expected an order, the place before it and its semaphore, or none of them}}
+  "tile.store"(%t, %v, %n, %n, %n, %n, %n) <{accumulate, axes = array<i64: 0, 1>, blocked, operandSegmentSizes = array<i32: 1, 0, 1, 2, 2, 1, 0, 0, 0>}> : (vector<64x16xf32>, memref<?x16xf32>, index, index, index, index, index) -> ()
   return
 }
 
@@ -157,6 +149,6 @@ func.func @interleaved_via(%t: vector<64x16xf32>, %b: !tile.shared<vector<64x16x
 
 func.func @interleaved_in_order(%t: vector<64x16xf32>, %v: memref<?x16xf32>, %c: memref<?xi32>, %n: index) {
   // expected-error@+1 {{op expected no buffer and no order with 'interleaved': they add what a lane has together}}
-  tile.store %t, %v[%n, %n] axes [0, 1] below(%n, %n) order(%n of %c[%n] : memref<?xi32>) {accumulate, blocked, interleaved} : vector<64x16xf32>, memref<?x16xf32>
+  tile.store %t, %v[%n, %n] axes [0, 1] below(%n, %n) order(%n after %n of %c[%n] : memref<?xi32>) {accumulate, blocked, interleaved} : vector<64x16xf32>, memref<?x16xf32>
   return
 }

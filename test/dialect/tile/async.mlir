@@ -138,8 +138,8 @@ func.func @shared(%g: vector<128x64xbf16>, %k: !tile.shared<vector<128x64xbf16>>
   tile.store %t, %s[%n, %n] axes [0, 1] below(%n, %n) {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
   // CHECK: tile.store %{{.*}} via %{{.*}} : !tile.shared<vector<64x64xf32>>, %{{.*}} axes [0, 1] below(%{{.*}}, %{{.*}}) {accumulate, blocked, deferred} : vector<64x64xf32>, memref<?x64xf32>
   tile.store %t via %b : !tile.shared<vector<64x64xf32>>, %s[%n, %n] axes [0, 1] below(%n, %n) {accumulate, blocked, deferred} : vector<64x64xf32>, memref<?x64xf32>
-  // CHECK: tile.store %{{.*}}, %{{.*}} axes [0, 1] below(%{{.*}}, %{{.*}}) order(%[[TURN:[a-z0-9]+]] of %{{.*}}[%[[TURN]], %[[TURN]]] : memref<?x?xi32>) {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
-  tile.store %t, %s[%n, %n] axes [0, 1] below(%n, %n) order(%n of %turns[%n, %n] : memref<?x?xi32>) {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
+  // CHECK: tile.store %{{.*}}, %{{.*}} axes [0, 1] below(%{{.*}}, %{{.*}}) order(%[[TURN:[a-z0-9]+]] after %[[TURN]] of %{{.*}}[%[[TURN]], %[[TURN]]] : memref<?x?xi32>) {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
+  tile.store %t, %s[%n, %n] axes [0, 1] below(%n, %n) order(%n after %n of %turns[%n, %n] : memref<?x?xi32>) {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
   // CHECK: tile.load %{{.*}} axes [0, 1] below(%{{.*}}, %{{.*}}) {blocked} : memref<?x64xf32> -> vector<64x64xf32>
   %l = tile.load %s[%n, %n] axes [0, 1] below(%n, %n) {blocked} : memref<?x64xf32> -> vector<64x64xf32>
   return

@@ -353,11 +353,11 @@ tile.program @no_pipeline(%v: memref<?x?xf32>, %high: index, %tile: index)
 
 // -----
 
-// What is shared is posted. Sums that leave through a buffer wait for that; those that have a turn leave by themselves.
+// What is shared is posted. Sums that leave through a buffer wait for that, in any order and in one.
 
 // CHECK-LABEL: tile.program @turns(
 // CHECK: tile.store %{{.*}} via %{{.*}} below(%{{.*}}, %{{.*}}) {accumulate, blocked, deferred} :
-// CHECK: tile.store %{{.*}} order(%{{.*}} of %{{.*}}[%{{.*}}] : memref<?xi32>) {accumulate, blocked} :
+// CHECK: tile.store %{{.*}} via %{{.*}} order(%{{.*}} after %{{.*}} of %{{.*}}[%{{.*}}] : memref<?xi32>) {accumulate, blocked, deferred} :
 // CHECK: tile.share
 // CHECK-NEXT: tile.post
 tile.program @turns(%S: memref<?x64xf32>, %T: memref<?x64xf32>, %C: memref<?xi32>, %tile: index)
@@ -374,7 +374,7 @@ tile.program @turns(%S: memref<?x64xf32>, %T: memref<?x64xf32>, %C: memref<?xi32
     tile.persistent {
     ^bb0(%n: index):
       tile.store %sums via %buffer : !tile.shared<vector<64x64xf32>>, %S[%c0, %c0] axes [0, 1] below(%c64, %c64) {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
-      tile.store %sums, %T[%c0, %c0] axes [0, 1] below(%c64, %c64) order(%n of %C[%c0] : memref<?xi32>) {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
+      tile.store %sums via %buffer : !tile.shared<vector<64x64xf32>>, %T[%c0, %c0] axes [0, 1] below(%c64, %c64) order(%n after %c0 of %C[%c0] : memref<?xi32>) {accumulate, blocked} : vector<64x64xf32>, memref<?x64xf32>
       tile.share %weights to %shared : !tile.ring<1 x vector<64x64xbf16>> : vector<64x64xbf16>
       %all = tile.get %shared : !tile.ring<1 x vector<64x64xbf16>> -> !tile.shared<vector<64x64xbf16>>
     }

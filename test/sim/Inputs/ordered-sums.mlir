@@ -8,6 +8,7 @@ tile.program @ordered(%X: memref<?x64xf32>, %S: memref<?x64xf32>, %C: memref<?x?
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
   %c64 = arith.constant 64 : index
   %c128 = arith.constant 128 : index
   %buffer = tile.buffer : !tile.shared<vector<128x64xf32>>
@@ -16,12 +17,13 @@ tile.program @ordered(%X: memref<?x64xf32>, %S: memref<?x64xf32>, %C: memref<?x?
     ^bb0(%n: index):
       %rows = memref.dim %X, %c0 : memref<?x64xf32>
       %first = arith.muli %n, %c128 : index
-      %next = arith.addi %n, %c1 : index
+      %place = arith.addi %n, %c1 : index
       %last = arith.subi %c3, %n : index
-      %half = arith.divui %n, %c2 : index
+      %four = arith.subi %c4, %n : index
       %side = arith.remui %n, %c2 : index
+      %pair = arith.muli %side, %c4 : index
       %t = tile.load %X[%first, %c0] axes [0, 1] below(%rows, %c64) : memref<?x64xf32> -> vector<128x64xf32>
-      tile.store %t, %S[%c0, %c0] axes [0, 1] below(%c128, %c64) order(%n of %C[%c0, %c1] : memref<?x?xi32>) {accumulate, blocked} : vector<128x64xf32>, memref<?x64xf32> // add
+      tile.store %t via %buffer : !tile.shared<vector<128x64xf32>>, %S[%c0, %c0] axes [0, 1] below(%c128, %c64) order(%place after %n of %C[%c0, %c0] : memref<?x?xi32>) {accumulate, blocked} : vector<128x64xf32>, memref<?x64xf32> // add
     }
   }
   tile.return
