@@ -184,6 +184,28 @@ static void addLayouts(std::vector<Case> &cases, Extent extent) {
   cases.push_back(repeated);
 }
 
+/// Gradients with the same bits in every run, where tiles of keys may add to those of queries in an order: several
+/// tiles of keys, which reach all queries, the later ones, and those near them; and groups of heads.
+static void addOrderedSums(std::vector<Case> &cases) {
+  Trial trial;
+  trial.shape = "B=2,Sq=200,Sk=390";
+  trial.repeats = 5;
+  const std::tuple<const char *, const char *, int64_t> variants[] = {
+      {"", "", 1},
+      {"_causal", causal, 1},
+      {"_window", "%keep = attn.window %i, %j left(100) right(30)", 1},
+      {"_group", causal, 2}};
+  for (int64_t dim : {64, 128})
+    for (auto [name, mask, group] : variants) {
+      Spec spec;
+      spec.headDim = dim;
+      spec.queryHeads = spec.keyHeads * group;
+      spec.mask = mask;
+      spec.deterministic = true;
+      cases.push_back({"S15_order_head_dim_" + std::to_string(dim) + name, spec, {trial}, {"bf16", "f16"}});
+    }
+}
+
 /// Masks at head dims where schedules for many queries are not those for few, and windows have schedules of their own.
 static void addMasksOfLargeHeads(std::vector<Case> &cases, Extent extent) {
   const std::pair<const char *, const char *> masks[] = {
@@ -207,6 +229,7 @@ void attnc::conformance::addShapeCases(std::vector<Case> &cases, Extent extent) 
   addWeights(cases, extent);
   addLayouts(cases, extent);
   addMasksOfLargeHeads(cases, extent);
+  addOrderedSums(cases);
 }
 
 /// Products that may round to TF32: each layout of operands, and sums of a number of elements that is no multiple
