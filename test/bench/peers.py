@@ -69,8 +69,9 @@ def all_points(quick: bool) -> list[tuple[str, Case]]:
     points += [(f"backward/own/{variant}", Case(variant, 128, long, backward=True)) for variant in BACKWARD_OWN_VARIANTS]
     points += [(f"backward/learned/{variant}/d{dim}", Case(variant, dim, 4096, backward=True))
                for variant in LEARNED for dim in (64, 128, 256)]
-    points += [(f"backward/deterministic/d{dim}/4k/{mask}", Case(mask, dim, 4096, backward=True, deterministic=True))
-               for dim in (64, 128, 256) for mask in ("full", "causal")]
+    points += [(f"backward/deterministic/d{dim}/{length // 1024}k/{mask}",
+                Case(mask, dim, length, backward=True, deterministic=True))
+               for dim in (64, 128, 256) for length in (1024, 4096, 16384) for mask in ("full", "causal")]
     points += [(f"rest/d{dim}/4k/{mask}", Case(mask, dim, 4096)) for dim in OTHER_DIMS for mask in ("full", "causal")]
     points += [(f"rest/f32/d{dim}/4k/causal", Case("causal", dim, 4096, element="f32")) for dim in (64, 128, 256)]
     points += [(f"rest/sm_80/d{dim}/4k/causal", Case("causal", dim, 4096, warps=True)) for dim in (64, 128, 256)]
