@@ -354,8 +354,12 @@ void RingEmitter::emit(tile::ReleaseOp release) {
   State &state = find(release.getRing());
   Value stage = read(state.stage);
   bool ofWarps = tile::isReadByWarps(state.ring);
+  // One thread gives it back for all, and the producer may fill it twice before it waits for that thread again. A warp that
+  // had not waited for the first of these by then would find the barrier where it was, and wait for ever.
   if (ofWarps)
     context.ptx.warpSync();
+  else if (!tile::haveAllGot(release))
+    context.syncWarpgroup();
   Ptx &ptx = context.ptx;
   Value address = barrier(state, stage, /*full=*/false);
   // Loads of a warp may still be on their way when its next instruction runs, and the copy engine's writes know nothing

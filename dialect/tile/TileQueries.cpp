@@ -125,6 +125,23 @@ bool attnc::tile::isReadByWarps(RingOp ring) {
          });
 }
 
+bool attnc::tile::haveAllGot(ReleaseOp release) {
+  auto isGet = [&](Operation &op) {
+    auto get = dyn_cast<GetOp>(op);
+    return get && get.getRing() == release.getRing() && !get.getKept();
+  };
+  for (Operation *op = release->getPrevNode(); op && !isGet(*op); op = op->getPrevNode()) {
+    if (isa<SkipOp>(op))
+      return true;
+    auto await = dyn_cast<AwaitOp>(op);
+    auto start = await ? await.getPending().getDefiningOp<StartOp>() : StartOp();
+    if (start && start->getBlock() == op->getBlock() &&
+        llvm::none_of(llvm::make_range(start->getIterator(), op->getIterator()), isGet))
+      return true;
+  }
+  return false;
+}
+
 Value attnc::tile::nextOf(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
