@@ -41,6 +41,20 @@ int64_t GradientTiles::countSumColumns(Program program) {
   return ofKeys + (hasValues ? valueDim() : 0);
 }
 
+int64_t GradientTiles::countStoredRowBytes(ScheduleAttr schedule) {
+  Epilogue epilogue = schedule.getPipeline().getEpilogue();
+  if (epilogue == Epilogue::Direct)
+    return 0;
+  auto of = [&](int64_t dim) {
+    return getSharedRowBytes(op, epilogue == Epilogue::Slabs ? std::min<int64_t>(64, dim) : dim);
+  };
+  const Program program = schedule.getProgram();
+  bool hasBoth = program == Program::Dkdv || program == Program::Dqdkdv;
+  int64_t ofKeys = hasBoth || program == Program::Dk || program == Program::Dq ? of(keyDim()) : 0;
+  int64_t ofValues = hasBoth || program == Program::Dv ? of(valueDim()) : 0;
+  return ofKeys + ofValues;
+}
+
 int64_t GradientTiles::countSharedBytes(ScheduleAttr schedule) {
   int64_t key = getSharedRowBytes(op, keyDim()), value = getSharedRowBytes(op, valueDim());
   PipelineAttr pipeline = schedule.getPipeline();
@@ -77,7 +91,8 @@ int64_t GradientTiles::countSharedBytes(ScheduleAttr schedule) {
   int64_t captured = pipeline.getCaptureStages() * countCapturedTiles(op) *
                      std::max(schedule.getRows() * getSharedRowBytes(op, schedule.getColumns()),
                               schedule.getColumns() * getSharedRowBytes(op, schedule.getRows()));
-  return rows * schedule.getRows() + (columns() + parts) * schedule.getColumns() + shared + statistics + captured;
+  return rows * schedule.getRows() + (columns() + parts) * schedule.getColumns() + shared + statistics + captured +
+         schedule.getRows() * countStoredRowBytes(schedule);
 }
 
 /// Whether the derivative of the score reads the logit, as that of a sum does not.

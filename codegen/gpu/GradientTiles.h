@@ -44,6 +44,8 @@ public:
   bool fitsOneProgram();
   /// Bytes of shared memory that tiles take by `schedule`.
   int64_t countSharedBytes(attn::ScheduleAttr schedule);
+  /// Of these, what a row of the tiles has in the buffers that gradients leave through.
+  int64_t countStoredRowBytes(attn::ScheduleAttr schedule);
 
 private:
   int64_t keyDim();

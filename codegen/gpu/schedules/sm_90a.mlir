@@ -223,7 +223,15 @@ attn.schedule_table <
                pipeline = #attn.roles<consumers = 2, stages = 3, query_stages = 1, producer_registers = 24,
                            consumer_registers = 240, ping_pong = true, epilogue = direct, dynamic = true,
                            gradients = <logit_stages = 3, overlap = sums_late>, capture_stages = 2>, program = dkdv>>,
-  // Beyond 128, one warpgroup has the sums of values, and another, the reducer, those of keys.
+  // Beyond 128, one warpgroup has the sums of values, and another, the reducer, those of keys. Where there is room, they
+  // leave by the copy engine, while the next tile's keys come.
+  <kernels = <programs = [dkdv], min_dim = 136>,
+   steps = [64 x 3 x 3, 64 x 2 x 2], registers = 216,
+   schedule = <query_tile = 64, key_tile = 64, panel = 64,
+               pipeline = #attn.roles<consumers = 1, stages = 3, query_stages = 1, producer_registers = 40,
+                           consumer_registers = 232, epilogue = slabs, dynamic = true,
+                           gradients = <logit_stages = 3, overlap = scores_ahead, reducer_registers = 232>>,
+               program = dkdv>>,
   <kernels = <programs = [dkdv], min_dim = 136>,
    steps = [64 x 3 x 3, 64 x 2 x 2, 48 x 2 x 2, 32 x 2 x 2], registers = 216,
    schedule = <query_tile = 64, key_tile = 64, panel = 64,
