@@ -354,8 +354,8 @@ void RingEmitter::emit(tile::ReleaseOp release) {
   State &state = find(release.getRing());
   Value stage = read(state.stage);
   bool ofWarps = tile::isReadByWarps(state.ring);
-  // One thread gives it back for all, and the producer may fill it twice before it waits for that thread again. A warp that
-  // had not waited for the first of these by then would find the barrier where it was, and wait for ever.
+  // One thread gives it back for all, and the producer may fill it twice before it waits for that thread again. A warp
+  // that had not waited for the first of these by then would find the barrier where it was, and wait for ever.
   if (ofWarps)
     context.ptx.warpSync();
   else if (!tile::haveAllGot(release))

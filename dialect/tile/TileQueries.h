@@ -63,9 +63,9 @@ bool bringsVectors(RingOp ring);
 /// Whether warps read tiles of `ring` themselves, and give them back: vectors, and captured tiles. Others are read by
 /// products, which are those of a warpgroup.
 bool isReadByWarps(RingOp ring);
-/// Whether all warps of the warpgroup have the buffer by the time of `release`: since they got it, a product, which is one
-/// of warpgroups, has started and is awaited, or `tile.skip` has had them meet. Both in its block: loops and branches may
-/// do nothing.
+/// Whether all warps of the warpgroup have the buffer by the time of `release`: since they got it, a product, which is
+/// one of warpgroups, has started and is awaited, or `tile.skip` has had them meet. Both in its block: loops and
+/// branches may do nothing.
 bool haveAllGot(ReleaseOp release);
 
 /// Buffers of its ring that the role holds where `get` runs: got by it, and not released yet. Both branches of a
