@@ -88,6 +88,20 @@ bool Agent::startDrain(Drain drain) {
   return true;
 }
 
+/// Tells that those rows are there, and starts deferred stores.
+Agent::Progress Agent::post(tile::PostOp op) {
+  for (Drain &drain : deferred)
+    if (!startDrain(std::move(drain)))
+      return Progress::Failed;
+  deferred.clear();
+  Ring &ring = *held(op.getRing()).ring;
+  int64_t round = puts[&ring]++;
+  RingStage &stage = ring.stageOf(round);
+  stage.parts[part].round = round;
+  stage.full.join(publish());
+  return Progress::Moved;
+}
+
 /// Adds the rows of a buffer to sums in memory.
 bool Agent::addDrained(const Drain &drain) {
   int64_t columns = drain.columns, rows = static_cast<int64_t>(drain.buffer->data.size()) / columns;

@@ -351,20 +351,6 @@ Agent::Progress Agent::split(tile::SplitOp op) {
   return Progress::Moved;
 }
 
-/// Tells that those rows are there, and starts deferred stores.
-Agent::Progress Agent::post(tile::PostOp op) {
-  for (Drain &drain : deferred)
-    if (!startDrain(std::move(drain)))
-      return Progress::Failed;
-  deferred.clear();
-  Ring &ring = *held(op.getRing()).ring;
-  int64_t round = puts[&ring]++;
-  RingStage &stage = ring.stageOf(round);
-  stage.parts[part].round = round;
-  stage.full.join(publish());
-  return Progress::Moved;
-}
-
 /// Enters that `op` reads `shared`.
 bool Agent::readSharedTile(const Held &shared, Operation *op, const SharedMemory::Stamp &stamp, const Clock &before) {
   if (block.device.rules && countReleases(*shared.ring) > shared.round) {
