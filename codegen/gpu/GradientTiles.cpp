@@ -34,11 +34,15 @@ int64_t GradientTiles::keyDim() { return getDims(op.getQuery()); }
 
 int64_t GradientTiles::valueDim() { return getDims(op.getValue()); }
 
+/// Whether tiles of `program` have sums of gradients of values.
+static bool sumsValues(Program program) {
+  return llvm::is_contained({Program::Dkdv, Program::Dv, Program::Dqdkdv}, program);
+}
+
 /// Columns of the sums that a row of a tile has.
 int64_t GradientTiles::countSumColumns(Program program) {
   int64_t ofKeys = program == Program::Dv ? 0 : keyDim();
-  bool hasValues = llvm::is_contained({Program::Dkdv, Program::Dv, Program::Dqdkdv}, program);
-  return ofKeys + (hasValues ? valueDim() : 0);
+  return ofKeys + (sumsValues(program) ? valueDim() : 0);
 }
 
 int64_t GradientTiles::countStoredRowBytes(ScheduleAttr schedule) {
@@ -49,10 +53,8 @@ int64_t GradientTiles::countStoredRowBytes(ScheduleAttr schedule) {
     return getSharedRowBytes(op, epilogue == Epilogue::Slabs ? std::min<int64_t>(64, dim) : dim);
   };
   const Program program = schedule.getProgram();
-  bool hasBoth = program == Program::Dkdv || program == Program::Dqdkdv;
-  int64_t ofKeys = hasBoth || program == Program::Dk || program == Program::Dq ? of(keyDim()) : 0;
-  int64_t ofValues = hasBoth || program == Program::Dv ? of(valueDim()) : 0;
-  return ofKeys + ofValues;
+  int64_t ofKeys = llvm::is_contained({Program::Dv, Program::Dbias}, program) ? 0 : of(keyDim());
+  return ofKeys + (sumsValues(program) ? of(valueDim()) : 0);
 }
 
 int64_t GradientTiles::countSharedBytes(ScheduleAttr schedule) {

@@ -292,8 +292,7 @@ void StoreEmitter::storeBlocked(tile::StoreOp store) {
   constexpr int64_t blockBytes = BlockedRows::blockElements * sizeof(float), pieceBytes = 16;
   auto buffer = store.getBuffer().getDefiningOp<tile::BufferOp>();
   const int64_t blocks = countBlocks(store);
-  Value warp = ptx.add(ptx.mul(context.place.warpgroup, warpgroupRows / warpRows), context.place.warp);
-  Value own = ptx.add(ptx.add(base, *buffer.getOffset()), ptx.mul(warp, blocks * blockBytes));
+  Value own = ptx.add(ptx.add(base, *buffer.getOffset()), ptx.mul(findWarp(), blocks * blockBytes));
   Value piece = ptx.add(own, ptx.mul(context.place.lane, pieceBytes));
   ptx.waitStores(/*readOnly=*/!store.getOrder());
   ptx.warpSync();
@@ -349,13 +348,16 @@ void StoreEmitter::storePieces(tile::StoreOp store) {
     storeAll();
 }
 
+/// The number of the warp among those of its role.
+Value StoreEmitter::findWarp() {
+  Ptx &ptx = context.ptx;
+  return ptx.add(ptx.mul(context.place.warpgroup, warpgroupRows / warpRows), context.place.warp);
+}
+
 /// Where the warp's semaphore is. `indices` are those of the tile's first.
 Value StoreEmitter::findSemaphore(tile::StoreOp store, SmallVector<Value> indices) {
   Ptx &ptx = context.ptx;
-  const Place &place = context.place;
-  Value warp = place.warp;
-  if (store->getParentOfType<tile::RoleOp>())
-    warp = ptx.add(ptx.mul(place.warpgroup, warpgroupRows / warpRows), warp);
+  Value warp = store->getParentOfType<tile::RoleOp>() ? findWarp() : context.place.warp;
   indices.back() = ptx.add(indices.back(), warp);
   return context.abi.getView(store.getSemaphores()).address(ptx.b, ptx.loc, indices);
 }

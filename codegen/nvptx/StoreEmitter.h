@@ -40,6 +40,7 @@ private:
   struct Turn {
     mlir::Value semaphore = {}, after = {}, seen = {};
   };
+  mlir::Value findWarp();
   mlir::Value findSemaphore(tile::StoreOp store, llvm::SmallVector<mlir::Value> indices);
   Turn findTurn(tile::StoreOp store, mlir::Value exists);
   void definePending(tile::StoreOp store);

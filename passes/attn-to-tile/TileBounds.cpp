@@ -105,9 +105,9 @@ ColumnBounds TileBounds::buildBounds() {
 }
 
 TileBounds::AddingOrder TileBounds::buildAddingOrder() {
-  Value row = geometry.row0;
-  AddingOrder order{placeOfTile(), {}};
-  geometry.row0 = add(row, index(getExtent(Coordinate::Key)));
+  Value row = geometry.row0, extent = index(getExtent(Coordinate::Key));
+  AddingOrder order{arith::CeilDivUIOp::create(builder, loc, sub(geometry.key.stored, row), extent), {}};
+  geometry.row0 = add(row, extent);
   order.next = buildQueryBounds();
   geometry.row0 = row;
   return order;

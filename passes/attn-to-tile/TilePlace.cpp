@@ -67,11 +67,6 @@ bool TilePlace::hasQuerySums() {
                       [](ScheduleAttr schedule) { return schedule.getProgram() == Program::Dqdkdv; });
 }
 
-Value TilePlace::placeOfTile() {
-  return arith::CeilDivUIOp::create(builder, loc, sub(geometry.key.stored, geometry.row0),
-                                    index(getExtent(Coordinate::Key)));
-}
-
 void TilePlace::buildGeometry() {
   Value tile = program.getTile();
   if (schedule.getProgram() == Program::Dbuckets)

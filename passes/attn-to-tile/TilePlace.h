@@ -34,8 +34,6 @@ public:
   bool ordersQuerySums();
 
 protected:
-  /// The place of a tile of keys in that order.
-  mlir::Value placeOfTile();
   /// Columns of the output, or 0 where it is not wanted.
   int64_t countOutputColumns();
   /// Tiles of the output's columns in a program that combines parts.

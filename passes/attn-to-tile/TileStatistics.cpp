@@ -164,6 +164,7 @@ tile::StoreOp TileStatistics::storeQuerySums(Value tile, Value row, bool accumul
 }
 
 void TileStatistics::addToQuerySums(Value tile, Value row, Value place, Value after) {
+  // Ahead of the store, of which it is an operand.
   Value first = index(0);
   tile::StoreOp store = storeQuerySums(tile, row, /*accumulate=*/true);
   if (!place)
